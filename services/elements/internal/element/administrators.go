@@ -21,7 +21,7 @@ func (s *Service) ListAdministrators(
 		return nil, 0, err
 	}
 	ids, next := pageOf(e.Administrators, after, limit)
-	page, err = s.users.Users(ctx, fact.UsersQuestion{IDs: ids})
+	page, err = s.Users.Users(ctx, fact.UsersQuestion{IDs: ids})
 	if err != nil {
 		return nil, 0, err
 	}
@@ -35,7 +35,7 @@ func (s *Service) ListAdministrators(
 func (s *Service) AddAdministrator(
 	ctx context.Context, p principal.Principal, id, userID int64,
 ) (fact.User, error) {
-	found, err := s.users.Users(ctx, fact.UsersQuestion{IDs: []int64{userID}})
+	found, err := s.Users.Users(ctx, fact.UsersQuestion{IDs: []int64{userID}})
 	if err != nil {
 		return fact.User{}, err
 	}

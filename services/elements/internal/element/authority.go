@@ -111,7 +111,7 @@ func (s *Service) enroll(ctx context.Context, school int64, elements ...Element)
 			Group: school, Member: e.ID, Nested: e.IsGroup(), Days: []wiretime.Days{days},
 		}
 	}
-	_, err := s.memberships.Insert(ctx, memberships)
+	_, err := s.Memberships.Insert(ctx, memberships)
 	return err
 }
 

@@ -21,7 +21,7 @@ const calendarDays = 366
 // CalendarByToken returns the calendar of the feed with that token, as Calendar does. The context's actor has no user,
 // only the client's address. A NotFound problem when there is no such feed or it does not work for its user.
 func (s *Service) CalendarByToken(ctx context.Context, token string) ([]byte, error) {
-	f, err := s.feeds.GetByToken(ctx, hashOf(token))
+	f, err := s.Feeds.GetByToken(ctx, hashOf(token))
 	if errors.Is(err, record.ErrNotFound) {
 		return nil, problem.New(problem.NotFound, "")
 	}
@@ -72,7 +72,7 @@ func (s *Service) calendarDays() wiretime.Days {
 }
 
 func (s *Service) calendarOf(ctx context.Context, v sight, e Element) ([]byte, error) {
-	namespace, err := s.feeds.Namespace(ctx)
+	namespace, err := s.Feeds.Namespace(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (s *Service) calendarOf(ctx context.Context, v sight, e Element) ([]byte, e
 	if q.Sight, err = s.asked(ctx, v, e); err != nil {
 		return nil, err
 	}
-	facts, err := s.events.Calendar(ctx, q)
+	facts, err := s.Events.Calendar(ctx, q)
 	if err != nil {
 		return nil, err
 	}
@@ -97,8 +97,8 @@ func (s *Service) calendarOf(ctx context.Context, v sight, e Element) ([]byte, e
 	if err != nil {
 		return nil, err
 	}
-	c := calendar.Calendar{Name: e.Name, Zone: s.zone, Events: make([]calendar.Event, len(facts))}
-	c.From, c.To = s.zone.Bounds(days)
+	c := calendar.Calendar{Name: e.Name, Zone: s.Zone, Events: make([]calendar.Event, len(facts))}
+	c.From, c.To = s.Zone.Bounds(days)
 	for i, f := range facts {
 		c.Events[i] = calendar.Event{
 			UID: fmt.Sprintf("event-%d@%s", f.ID, namespace), Sequence: f.Version - 1, Modified: f.Modified,

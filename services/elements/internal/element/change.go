@@ -62,6 +62,6 @@ func (s *Service) Retire(ctx context.Context, p principal.Principal, id int64, m
 
 // change is Store.Change with a Missing problem when there is no such element.
 func (s *Service) change(ctx context.Context, id int64, decide func(*Element) error) (Element, error) {
-	e, err := s.store.Change(ctx, id, decide)
+	e, err := s.Store.Change(ctx, id, decide)
 	return e, missing(err, id)
 }

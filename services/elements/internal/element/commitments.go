@@ -80,7 +80,7 @@ func (s *Service) commitmentsOf(
 			return nil, err
 		}
 	}
-	return s.events.Commitments(ctx, q)
+	return s.Events.Commitments(ctx, q)
 }
 
 // decidedBy returns those of the elements on which the viewer decides, in order of id.
@@ -171,7 +171,7 @@ func (s *Service) ListRequests(
 		}
 		q.Administers = len(decided) > 0
 	}
-	facts, err := s.events.Requests(ctx, q)
+	facts, err := s.Events.Requests(ctx, q)
 	if err != nil {
 		return nil, err
 	}

@@ -30,7 +30,7 @@ func (s *Service) Create(ctx context.Context, p principal.Principal, d Draft, sc
 	}
 	e.FirstSchool = school
 	created := []Element{e}
-	duplicates, err := s.store.Insert(ctx, created)
+	duplicates, err := s.Store.Insert(ctx, created)
 	if err != nil {
 		return Element{}, err
 	}
@@ -46,7 +46,7 @@ func (s *Service) Create(ctx context.Context, p principal.Principal, d Draft, sc
 // finish enrolls the existing element with the uuid of e if an interrupted call made it from the same draft for the
 // school. Otherwise the uuid is taken.
 func (s *Service) finish(ctx context.Context, e Element, school int64) (Element, error) {
-	made, err := s.store.GetByUUID(ctx, e.UUID)
+	made, err := s.Store.GetByUUID(ctx, e.UUID)
 	if errors.Is(err, record.ErrNotFound) || err == nil && !made.isMadeOf(e) {
 		return Element{}, uuidTaken(e)
 	}

@@ -35,7 +35,7 @@ type Eraser struct {
 // eraseHere does the steps of this service, which come first: from then on other services write the new name.
 func (s *Service) eraseHere(ctx context.Context, q fact.ErasureQuestion) (fact.ErasureStep, error) {
 	parts := []erasure.Part{s.erasePerson(q.Person), s.eraseElementTexts(q.Person), s.eraseFeeds(q.Person)}
-	for _, own := range s.eraseOwn {
+	for _, own := range s.EraseOwn {
 		parts = append(parts, own(q.Person))
 	}
 	next, changed, err := erasure.Step(audit.WithErasure(ctx), parts, q.After)
@@ -45,11 +45,11 @@ func (s *Service) eraseHere(ctx context.Context, q fact.ErasureQuestion) (fact.E
 // erasePerson is the part that erases the element itself.
 func (s *Service) erasePerson(p erasure.Person) erasure.Part {
 	return func(ctx context.Context, _ string) (next string, changed int, err error) {
-		salt, err := s.erasures.Salt(ctx)
+		salt, err := s.Erasures.Salt(ctx)
 		if err != nil {
 			return "", 0, err
 		}
-		_, err = s.store.Change(ctx, p.ElementID, func(e *Element) error {
+		_, err = s.Store.Change(ctx, p.ElementID, func(e *Element) error {
 			changed = 0
 			if e.Erased {
 				return record.ErrUnchanged
@@ -81,14 +81,14 @@ func (e *Element) erase(instead, salt string) {
 func (s *Service) eraseElementTexts(p erasure.Person) erasure.Part {
 	texts := erasure.NewTexts(p.Names, p.Instead)
 	list := func(ctx context.Context, after int64, limit int) ([]Element, error) {
-		return s.store.List(ctx, Filter{}, after, limit)
+		return s.Store.List(ctx, Filter{}, after, limit)
 	}
 	id := func(e Element) int64 { return e.ID }
 	return erasure.ByID(formerAtOnce, list, id, func(ctx context.Context, e Element) (changed int, err error) {
 		if e.ID == p.ElementID || !e.forget(p, texts) {
 			return 0, nil
 		}
-		_, err = s.store.Change(ctx, e.ID, func(e *Element) error {
+		_, err = s.Store.Change(ctx, e.ID, func(e *Element) error {
 			if !e.forget(p, texts) {
 				return record.ErrUnchanged
 			}
@@ -125,7 +125,7 @@ func (e *Element) forget(p erasure.Person, texts *erasure.Texts) (found bool) {
 // EraseNext continues all running erasures, one after another, and returns the errors of those that failed; the next
 // call continues where this one ended.
 func (s *Service) EraseNext(ctx context.Context) error {
-	running, err := s.erasures.ListRunning(ctx)
+	running, err := s.Erasures.ListRunning(ctx)
 	if err != nil {
 		return err
 	}
@@ -166,23 +166,23 @@ func pause(ctx context.Context, d time.Duration) bool {
 func (s *Service) eraseStep(ctx context.Context, e Erasure) (Erasure, error) {
 	ctx, cancel := context.WithTimeout(audit.WithActor(ctx, e.Actor), stepTime)
 	defer cancel()
-	at := max(0, slices.IndexFunc(s.erasers, func(r Eraser) bool { return r.Service == e.Service }))
-	step, err := s.erasers[at].Erase(ctx, fact.ErasureQuestion{Person: e.Person, After: e.After})
+	at := max(0, slices.IndexFunc(s.Erasers, func(r Eraser) bool { return r.Service == e.Service }))
+	step, err := s.Erasers[at].Erase(ctx, fact.ErasureQuestion{Person: e.Person, After: e.After})
 	if err != nil {
 		return e, err
 	}
-	stored, err := s.erasures.Change(ctx, e.ID, func(stored *Erasure) error {
+	stored, err := s.Erasures.Change(ctx, e.ID, func(stored *Erasure) error {
 		if !stored.Running() || stored.Round != e.Round || stored.Service != e.Service || stored.After != e.After {
 			return record.ErrUnchanged // another process has continued it
 		}
-		stored.Service, stored.After = s.erasers[at].Service, step.After
+		stored.Service, stored.After = s.Erasers[at].Service, step.After
 		stored.Found, stored.Records = stored.Found+step.Changed, stored.Records+step.Changed
 		switch {
 		case step.After != "":
-		case at+1 < len(s.erasers):
-			stored.Service = s.erasers[at+1].Service
+		case at+1 < len(s.Erasers):
+			stored.Service = s.Erasers[at+1].Service
 		default:
-			stored.endRound(s.now())
+			stored.endRound(s.Now())
 		}
 		return nil
 	})

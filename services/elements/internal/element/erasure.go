@@ -91,7 +91,7 @@ func (s *Service) Erase(ctx context.Context, r ErasureRequest) (e Erasure, begun
 	if r.Fingerprint != "" && r.Fingerprint != of.fingerprint() {
 		return Erasure{}, false, problem.New(problem.Conflict, "the element %d is somebody else", of.ID)
 	}
-	switch known, err := s.erasures.Get(ctx, of.ID); {
+	switch known, err := s.Erasures.Get(ctx, of.ID); {
 	case err == nil:
 		known, err = s.resume(ctx, known)
 		return known, false, err
@@ -105,9 +105,9 @@ func (s *Service) Erase(ctx context.Context, r ErasureRequest) (e Erasure, begun
 	if e, err = s.planErasure(ctx, of, r.Namesakes); err != nil || record.IsDryRun(ctx) {
 		return e, err == nil, err
 	}
-	err = s.erasures.Insert(ctx, e)
+	err = s.Erasures.Insert(ctx, e)
 	if errors.Is(err, ErrErasing) { // another was first
-		e, err = s.erasures.Get(ctx, of.ID)
+		e, err = s.Erasures.Get(ctx, of.ID)
 		return e, false, err
 	}
 	return e, err == nil, err
@@ -118,7 +118,7 @@ func (s *Service) resume(ctx context.Context, known Erasure) (Erasure, error) {
 	if !known.Incomplete || record.IsDryRun(ctx) {
 		return known, nil
 	}
-	return s.erasures.Change(ctx, known.ID, func(e *Erasure) error {
+	return s.Erasures.Change(ctx, known.ID, func(e *Erasure) error {
 		if !e.Incomplete {
 			return record.ErrUnchanged
 		}
@@ -147,11 +147,11 @@ func (e Element) names() []string {
 func (s *Service) planErasure(ctx context.Context, of Element, withNamesakes bool) (Erasure, error) {
 	e := Erasure{
 		ID: of.ID, EntityType: of.EntityType, Fingerprint: of.fingerprint(), Actor: audit.ActorOf(ctx),
-		AskedAt:       s.now().UTC().Truncate(time.Millisecond),
+		AskedAt:       s.Now().UTC().Truncate(time.Millisecond),
 		Person:        erasure.Person{ElementID: of.ID, Instead: of.instead(), Keys: keysToFind(of.Key)},
 		WithNamesakes: withNamesakes,
 	}
-	users, err := s.users.Users(ctx, fact.UsersQuestion{Elements: []int64{of.ID}})
+	users, err := s.Users.Users(ctx, fact.UsersQuestion{Elements: []int64{of.ID}})
 	if err != nil {
 		return e, err
 	}
@@ -212,11 +212,11 @@ func (s *Service) namesakes(ctx context.Context, of Element, e *Erasure) (shared
 		if first == "" || of.Details.Surname == "" {
 			continue
 		}
-		hits, err := s.store.ListByNeedle(ctx, part, Among{}, mostNamesakes)
+		hits, err := s.Store.ListByNeedle(ctx, part, Among{}, mostNamesakes)
 		if err != nil {
 			return nil, err
 		}
-		others, err := s.store.Find(ctx, idsOf(hits))
+		others, err := s.Store.Find(ctx, idsOf(hits))
 		if err != nil {
 			return nil, err
 		}
@@ -225,7 +225,7 @@ func (s *Service) namesakes(ctx context.Context, of Element, e *Erasure) (shared
 	for _, entityType := range []string{form.Staff, form.Pupil} { // no search finds those who have left
 		f, after := Filter{EntityType: entityType, Current: new(false)}, int64(0)
 		for more := true; more; {
-			others, err := s.store.List(ctx, f, after, formerAtOnce)
+			others, err := s.Store.List(ctx, f, after, formerAtOnce)
 			if err != nil {
 				return nil, err
 			}
@@ -252,14 +252,14 @@ func idsOf(elements []Element) []int64 {
 
 // GetErasure returns the erasure of an element; a Missing problem when there is none.
 func (s *Service) GetErasure(ctx context.Context, id int64) (Erasure, error) {
-	e, err := s.erasures.Get(ctx, id)
+	e, err := s.Erasures.Get(ctx, id)
 	return e, record.Missing(err, "Erasure", id)
 }
 
 // ListErasures returns a page of erasures in order of the elements' ids, and the id after which the next page begins, 0
 // after the last page.
 func (s *Service) ListErasures(ctx context.Context, after int64, limit int) (page []Erasure, next int64, err error) {
-	page, err = s.erasures.List(ctx, after, limit+1)
+	page, err = s.Erasures.List(ctx, after, limit+1)
 	if err == nil && len(page) > limit {
 		page = page[:limit]
 		next = page[limit-1].ID

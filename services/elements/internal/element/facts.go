@@ -16,19 +16,19 @@ import (
 func (s *Service) Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.Element, error) {
 	var district []fact.Element
 	if slices.Contains(q.IDs, fact.District) {
-		schools, err := s.store.ListSchools(ctx)
+		schools, err := s.Store.ListSchools(ctx)
 		if err != nil {
 			return nil, err
 		}
 		district = []fact.Element{{Several: len(schools) > 1}}
 	}
-	byID, err := s.store.Find(ctx, slices.DeleteFunc(slices.Clone(q.IDs), func(id int64) bool {
+	byID, err := s.Store.Find(ctx, slices.DeleteFunc(slices.Clone(q.IDs), func(id int64) bool {
 		return id == fact.District
 	}))
 	if err != nil {
 		return nil, err
 	}
-	byKey, err := s.store.FindByKeys(ctx, q.Keys)
+	byKey, err := s.Store.FindByKeys(ctx, q.Keys)
 	if err != nil {
 		return nil, err
 	}
@@ -53,7 +53,7 @@ func (s *Service) Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.El
 
 // Administered returns the elements that a user is an administrator of, current or not, in no order.
 func (s *Service) Administered(ctx context.Context, q fact.AdministeredQuestion) ([]fact.Element, error) {
-	found, err := s.store.FindByAdministrators(ctx, []int64{q.UserID})
+	found, err := s.Store.FindByAdministrators(ctx, []int64{q.UserID})
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (s *Service) Pupils(ctx context.Context, q fact.PupilsQuestion) ([]form.Ele
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.store.Find(ctx, distinctIDs(slices.Concat(q.IDs, members)))
+	found, err := s.Store.Find(ctx, distinctIDs(slices.Concat(q.IDs, members)))
 	if err != nil {
 		return nil, err
 	}

@@ -97,13 +97,13 @@ func (s *Service) CreateFeed(
 	token = newToken()
 	feed = Feed{
 		UserID: p.UserID, ElementID: elementID, Name: name, TokenHash: hashOf(token),
-		Created: s.now().UTC().Truncate(time.Second), UserVersion: p.Version,
+		Created: s.Now().UTC().Truncate(time.Second), UserVersion: p.Version,
 	}
-	made, err := s.feeds.Insert(ctx, feed, MaxFeeds)
+	made, err := s.Feeds.Insert(ctx, feed, MaxFeeds)
 	if errors.Is(err, ErrFeedsFull) {
 		var room bool
 		if room, err = s.deleteEnded(ctx, p.UserID, elementID); err == nil && !(room && record.IsDryRun(ctx)) {
-			made, err = s.feeds.Insert(ctx, feed, MaxFeeds)
+			made, err = s.Feeds.Insert(ctx, feed, MaxFeeds)
 		}
 	}
 	if errors.Is(err, ErrFeedsFull) {
@@ -116,7 +116,7 @@ func whileSwitched() error { return problem.New(problem.Forbidden, "a switched u
 
 // deleteEnded deletes the feeds of a user and an element that have ended for good, and says whether there are any.
 func (s *Service) deleteEnded(ctx context.Context, userID, elementID int64) (found bool, err error) {
-	feeds, err := s.feeds.List(ctx, userID, elementID)
+	feeds, err := s.Feeds.List(ctx, userID, elementID)
 	if err != nil {
 		return false, err
 	}
@@ -128,7 +128,7 @@ func (s *Service) deleteEnded(ctx context.Context, userID, elementID int64) (fou
 		if !f.ended(u) {
 			continue
 		}
-		if err := s.feeds.Delete(ctx, f.ID, func(Feed) error { return nil }); err != nil &&
+		if err := s.Feeds.Delete(ctx, f.ID, func(Feed) error { return nil }); err != nil &&
 			!errors.Is(err, record.ErrNotFound) {
 			return found, err
 		}
@@ -153,7 +153,7 @@ func (s *Service) RenewFeed(
 		return Feed{}, e, "", whileSwitched()
 	}
 	token = newToken()
-	feed, err = s.feeds.Change(ctx, id, func(f *Feed) error {
+	feed, err = s.Feeds.Change(ctx, id, func(f *Feed) error {
 		f.TokenHash, f.UserVersion = hashOf(token), p.Version
 		return nil
 	})
@@ -170,7 +170,7 @@ func (s *Service) viewerOf(u fact.User) fact.Sight {
 
 // user returns a user; the zero user when there is none.
 func (s *Service) user(ctx context.Context, id int64) (fact.User, error) {
-	users, err := s.users.Users(ctx, fact.UsersQuestion{IDs: []int64{id}})
+	users, err := s.Users.Users(ctx, fact.UsersQuestion{IDs: []int64{id}})
 	if err != nil || len(users) == 0 {
 		return fact.User{}, err
 	}
@@ -184,7 +184,7 @@ func (s *Service) ListFeeds(ctx context.Context, p principal.Principal, elementI
 	if err != nil {
 		return nil, e, err
 	}
-	feeds, err := s.feeds.List(ctx, p.UserID, elementID)
+	feeds, err := s.Feeds.List(ctx, p.UserID, elementID)
 	if err != nil || len(feeds) == 0 {
 		return nil, e, err
 	}
@@ -201,7 +201,7 @@ func (s *Service) ListFeeds(ctx context.Context, p principal.Principal, elementI
 
 // DeleteFeed deletes p's feed with that id: its token no longer works. A Missing problem when there is none.
 func (s *Service) DeleteFeed(ctx context.Context, p principal.Principal, elementID, id int64) error {
-	err := s.feeds.Delete(ctx, id, func(f Feed) error { return f.isOf(p.UserID, elementID) })
+	err := s.Feeds.Delete(ctx, id, func(f Feed) error { return f.isOf(p.UserID, elementID) })
 	return record.Missing(err, "Feed", id)
 }
 
@@ -210,15 +210,15 @@ func (s *Service) DeleteFeed(ctx context.Context, p principal.Principal, element
 func (s *Service) eraseFeeds(p erasure.Person) erasure.Part {
 	texts := erasure.NewTexts(p.Names, p.Instead)
 	return func(ctx context.Context, after string) (next string, changed int, err error) {
-		found, next, err := s.feeds.FindTexts(ctx, texts, p.UserIDs, after)
+		found, next, err := s.Feeds.FindTexts(ctx, texts, p.UserIDs, after)
 		if err != nil {
 			return "", 0, err
 		}
 		for _, f := range found {
 			if slices.Contains(p.UserIDs, f.UserID) {
-				err = s.feeds.Delete(ctx, f.ID, func(Feed) error { return nil })
+				err = s.Feeds.Delete(ctx, f.ID, func(Feed) error { return nil })
 			} else {
-				_, err = s.feeds.Change(ctx, f.ID, func(f *Feed) error {
+				_, err = s.Feeds.Change(ctx, f.ID, func(f *Feed) error {
 					f.Name, _ = texts.Replace(f.Name)
 					return nil
 				})

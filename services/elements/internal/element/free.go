@@ -37,7 +37,7 @@ func (s *Service) ListFree(ctx context.Context, p principal.Principal, w Wanted)
 		}
 		w.Time, w.Except = time, w.Event
 	}
-	days := s.zone.Days(w.Time.Starts, w.Time.Ends)
+	days := s.Zone.Days(w.Time.Starts, w.Time.Ends)
 	if int64(days.Last)-int64(days.First) >= MaxDays {
 		return nil, problem.New(problem.Malformed, "the time spans more than %d days", MaxDays)
 	}
@@ -59,7 +59,7 @@ func (s *Service) ListFree(ctx context.Context, p principal.Principal, w Wanted)
 		return nil, err
 	}
 	all = all.filter(func(_ Element, reaches []fact.Reach) bool {
-		return !slices.ContainsFunc(busyIntervals(s.zone, reaches, busy), w.Time.overlaps)
+		return !slices.ContainsFunc(busyIntervals(s.Zone, reaches, busy), w.Time.overlaps)
 	})
 	if w.Near == 0 {
 		return all.elements, nil
@@ -77,7 +77,7 @@ func (s *Service) timeOf(ctx context.Context, p principal.Principal, event int64
 	if q.Sight, err = s.asked(ctx, v, Element{}); err != nil {
 		return Interval{}, err
 	}
-	found, err := s.events.Summaries(ctx, q)
+	found, err := s.Events.Summaries(ctx, q)
 	if err != nil {
 		return Interval{}, err
 	}

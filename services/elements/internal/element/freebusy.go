@@ -41,10 +41,10 @@ func (s *Service) FreeBusy(
 	}
 	var busy []Interval
 	for n, e := range of.elements {
-		times := mergeIntervals(busyIntervals(s.zone, of.reaches[n], byElement))
+		times := mergeIntervals(busyIntervals(s.Zone, of.reaches[n], byElement))
 		all, busy = append(all, FreeBusy{e, times}), append(busy, times...)
 	}
-	from, to := s.zone.Bounds(days)
+	from, to := s.Zone.Bounds(days)
 	return all, gaps(mergeIntervals(busy), Interval{from, to}, least), nil
 }
 
@@ -56,7 +56,7 @@ func (s *Service) busy(ctx context.Context, v sight, of pool, q fact.BusyQuestio
 	if q.Sight, err = s.asked(ctx, v, of.elements...); err != nil {
 		return nil, err
 	}
-	facts, err := s.events.Busy(ctx, q)
+	facts, err := s.Events.Busy(ctx, q)
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 
 // Get returns one element; a Missing problem when there is none.
 func (s *Service) Get(ctx context.Context, id int64) (Element, error) {
-	e, err := s.store.Get(ctx, id)
+	e, err := s.Store.Get(ctx, id)
 	return e, missing(err, id)
 }
 
@@ -76,7 +76,7 @@ func (s *Service) GetWithCount(
 	if err != nil {
 		return e, 0, err
 	}
-	found, err := s.store.Find(ctx, all)
+	found, err := s.Store.Find(ctx, all)
 	for _, m := range found {
 		if m.Current {
 			members++
@@ -105,13 +105,13 @@ func (s *Service) nestedMembers(ctx context.Context, group int64, on wiretime.Da
 // downward looks up the members that groups have on any of the days.
 func (s *Service) downward(days wiretime.Days) lookup {
 	return func(ctx context.Context, groups []int64) ([]Membership, error) {
-		return s.memberships.FindByGroups(ctx, groups, days)
+		return s.Memberships.FindByGroups(ctx, groups, days)
 	}
 }
 
 // upward looks up the groups that elements are members of on any of the days.
 func (s *Service) upward(days wiretime.Days) lookup {
 	return func(ctx context.Context, members []int64) ([]Membership, error) {
-		return s.memberships.FindByMembers(ctx, members, days)
+		return s.Memberships.FindByMembers(ctx, members, days)
 	}
 }

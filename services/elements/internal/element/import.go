@@ -45,7 +45,7 @@ func distinctKeys(keys []string) []string { return slices.Compact(slices.Sorted(
 
 // findByKeys returns those of the elements that exist, by key.
 func (s *Service) findByKeys(ctx context.Context, keys []string) (map[string]Element, error) {
-	found, err := s.store.FindByKeys(ctx, distinctKeys(keys))
+	found, err := s.Store.FindByKeys(ctx, distinctKeys(keys))
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +73,7 @@ func (s *Service) erased(ctx context.Context, keys []string, found map[string]El
 	if missing == nil || record.IsDryRun(ctx) {
 		return nil, nil
 	}
-	salt, err := s.erasures.Salt(ctx)
+	salt, err := s.Erasures.Salt(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -82,7 +82,7 @@ func (s *Service) erased(ctx context.Context, keys []string, found map[string]El
 		entity, _, _ := strings.Cut(key, ":")
 		hidden[Type{Name: entity}.Key(erasure.Key(salt, key))] = key
 	}
-	of, err := s.store.FindByKeys(ctx, slices.Collect(maps.Keys(hidden)))
+	of, err := s.Store.FindByKeys(ctx, slices.Collect(maps.Keys(hidden)))
 	erased := map[string]bool{}
 	for _, e := range of {
 		erased[hidden[e.Key]] = true

@@ -89,7 +89,7 @@ func (s *Service) findAdministrators(
 	for _, r := range rows {
 		elementKeys, userKeys = append(elementKeys, r.Element), append(userKeys, r.User)
 	}
-	users, err := s.users.Users(ctx, fact.UsersQuestion{Keys: distinctKeys(userKeys)})
+	users, err := s.Users.Users(ctx, fact.UsersQuestion{Keys: distinctKeys(userKeys)})
 	if err != nil {
 		return nil, own, err
 	}
@@ -131,7 +131,7 @@ func (s *Service) insertAdministrators(ctx context.Context, created []administra
 		e.ImportedAdministrators = append(e.ImportedAdministrators, a.user.Key)
 		changed[e.ID], created[i].imported = e, true
 	}
-	return nil, replaceRows(s.store)(ctx, slices.Collect(maps.Values(changed)))
+	return nil, replaceRows(s.Store)(ctx, slices.Collect(maps.Values(changed)))
 }
 
 // missingFields returns a fault for each field whose record does not exist.

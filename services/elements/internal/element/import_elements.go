@@ -44,7 +44,7 @@ func (s *Service) ImportElements(
 		Refuse:   b.refuse,
 		Apply:    b.elementOf,
 		Insert:   b.insert,
-		Replace:  replaceRows(s.store),
+		Replace:  replaceRows(s.Store),
 	}.Run(ctx, batch.Rows)
 }
 
@@ -60,7 +60,7 @@ type elementBatch struct {
 }
 
 func (b *elementBatch) find(ctx context.Context, rows []Row) (map[string]Element, error) {
-	salt, err := b.service.erasures.Salt(ctx)
+	salt, err := b.service.Erasures.Salt(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +118,7 @@ func (b *elementBatch) elementOf(r Row, stored Element) (Element, error) {
 
 // insert stores new elements, and makes them and the waiting ones members of the school.
 func (b *elementBatch) insert(ctx context.Context, created []Element) ([]problem.Fields, error) {
-	refused, err := insertRows(b.service.store)(ctx, created)
+	refused, err := insertRows(b.service.Store)(ctx, created)
 	if err != nil || b.School == 0 {
 		return refused, err
 	}
@@ -151,7 +151,7 @@ func (s *Service) waiting(
 			waiting[e.ID] = e
 		}
 	}
-	enrolled, err := s.memberships.Find(ctx, []int64{school}, slices.Sorted(maps.Keys(waiting)))
+	enrolled, err := s.Memberships.Find(ctx, []int64{school}, slices.Sorted(maps.Keys(waiting)))
 	for _, m := range enrolled {
 		delete(waiting, m.Member)
 	}

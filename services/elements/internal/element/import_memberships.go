@@ -138,8 +138,8 @@ func (s *Service) ImportMemberships(
 			m.Group, m.Member, m.Nested = group.ID, member.ID, member.IsGroup()
 			return m, nil
 		},
-		Insert:  insertRows(s.memberships),
-		Replace: replaceRows(s.memberships),
+		Insert:  insertRows(s.Memberships),
+		Replace: replaceRows(s.Memberships),
 	}.Run(ctx, rows)
 }
 

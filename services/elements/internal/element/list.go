@@ -36,7 +36,7 @@ func (s *Service) List(
 	case l.IDs != nil && l.Key == "":
 		page, err = s.listKnown(ctx, l)
 	default:
-		page, err = s.store.List(ctx, l.Filter, l.After, l.Limit)
+		page, err = s.Store.List(ctx, l.Filter, l.After, l.Limit)
 	}
 	if err == nil && len(page) > limit {
 		page = page[:limit]
@@ -92,7 +92,7 @@ func (s *Service) ListMemberships(
 		batch = max(batch, membershipBatch)
 	}
 	for {
-		some, err := s.memberships.ListAll(ctx, after, batch)
+		some, err := s.Memberships.ListAll(ctx, after, batch)
 		if err != nil {
 			return nil, 0, err
 		}
@@ -121,7 +121,7 @@ func (s *Service) listUnattended(ctx context.Context, l Listing) ([]Element, err
 	var unattended []Element
 	l.Controlled = true
 	for {
-		controlled, err := s.store.List(ctx, l.Filter, l.After, unattendedBatch)
+		controlled, err := s.Store.List(ctx, l.Filter, l.After, unattendedBatch)
 		if err != nil {
 			return nil, err
 		}
@@ -145,7 +145,7 @@ func (s *Service) withoutDecider(ctx context.Context, controlled []Element) ([]E
 	for _, e := range controlled {
 		ids = append(ids, e.Administrators...)
 	}
-	users, err := s.users.Users(ctx, fact.UsersQuestion{IDs: distinctIDs(ids)})
+	users, err := s.Users.Users(ctx, fact.UsersQuestion{IDs: distinctIDs(ids)})
 	if err != nil {
 		return nil, err
 	}

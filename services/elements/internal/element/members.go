@@ -49,7 +49,7 @@ func (s *Service) ListMembers(
 		days = wiretime.Days{First: *on, Last: *on}
 	}
 	filter := MembershipFilter{Group: group, Days: days, After: after, Limit: limit + 1}
-	memberships, err := s.memberships.List(ctx, filter)
+	memberships, err := s.Memberships.List(ctx, filter)
 	if err != nil {
 		return nil, 0, err
 	}
@@ -191,11 +191,11 @@ func (s *Service) addDays(ctx context.Context, group int64, members []Member) (d
 			updated = append(updated, m)
 		}
 	}
-	duplicates, err := s.memberships.Insert(ctx, created)
+	duplicates, err := s.Memberships.Insert(ctx, created)
 	if err != nil {
 		return false, err
 	}
-	all, err := s.memberships.Replace(ctx, updated)
+	all, err := s.Memberships.Replace(ctx, updated)
 	return all && len(duplicates) == 0, err
 }
 
@@ -236,13 +236,13 @@ func (s *Service) EndMembership(
 		}
 		m.Days = days // a membership without days stays, so that an import sees that it was taken back by hand
 		m.Sources = MembershipChange{Before: &first}.apply(m.Sources)
-		return s.memberships.Replace(ctx, []Membership{m})
+		return s.Memberships.Replace(ctx, []Membership{m})
 	})
 }
 
 // findPairs returns the memberships of the members in the groups, and perhaps others.
 func (s *Service) findPairs(ctx context.Context, groups, members []int64) (map[pair]Membership, error) {
-	found, err := s.memberships.Find(ctx, groups, members)
+	found, err := s.Memberships.Find(ctx, groups, members)
 	if err != nil {
 		return nil, err
 	}

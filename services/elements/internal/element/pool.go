@@ -56,7 +56,7 @@ func (s *Service) choose(
 ) (chosen []Element, items bool, err error) {
 	f := Filter{EntityType: w.EntityType, Seen: v.seen()}
 	if w.Group == 0 {
-		listed, err := s.store.ListByType(ctx, Among{Filter: f}, most+1)
+		listed, err := s.Store.ListByType(ctx, Among{Filter: f}, most+1)
 		if err != nil {
 			return nil, false, err
 		}
@@ -84,7 +84,7 @@ func (s *Service) choose(
 // findCurrent returns the elements of the ids that are current and match the filter now.
 func (s *Service) findCurrent(ctx context.Context, ids []int64, f Filter) ([]Element, error) {
 	f.Current = new(true)
-	found, err := s.store.Find(ctx, ids)
+	found, err := s.Store.Find(ctx, ids)
 	return slices.DeleteFunc(found, func(e Element) bool { return !f.Matches(&e) }), err
 }
 

@@ -32,7 +32,7 @@ func (r *retiring) Find(context.Context, []int64) ([]Element, error) { return r.
 // Among those of a group alone it was asked again whether they are current.
 func TestFree_AnElementThatIsRetiredMeanwhileIsNotChosen(t *testing.T) {
 	room := func(id int64) Element { return Element{ID: id, EntityType: form.Location, Current: true} }
-	s := &Service{store: &retiring{elements: []Element{room(1), room(2)}}}
+	s := &Service{Options{Store: &retiring{elements: []Element{room(1), room(2)}}}}
 	w := Whose{EntityType: form.Location}
 	all := sight{Sight: fact.Sight{Scope: principal.SeesAll}}
 	found, _, err := s.choose(t.Context(), all, w, MaxFree, wiretime.Days{})

@@ -50,7 +50,7 @@ func (s *Service) reaches(ctx context.Context, ids []int64, days wiretime.Days) 
 	if len(ids) != 1 {
 		return reachesOf(ctx, s.upward(days), ids, days)
 	}
-	always, err := s.memberships.Reaches(ctx, ids[0], func(ctx context.Context) ([]fact.Reach, error) {
+	always, err := s.Memberships.Reaches(ctx, ids[0], func(ctx context.Context) ([]fact.Reach, error) {
 		all, err := reachesOf(ctx, s.upward(allDays), ids, allDays)
 		return all[0], err
 	})

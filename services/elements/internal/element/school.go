@@ -84,7 +84,7 @@ func (s *Service) schoolsOf(ctx context.Context, ids ...int64) ([]int64, error) 
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	schools, err := s.store.ListSchools(ctx)
+	schools, err := s.Store.ListSchools(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -94,7 +94,7 @@ func (s *Service) schoolsOf(ctx context.Context, ids ...int64) ([]int64, error) 
 
 // onlySchools returns those of the ids that are schools, in order.
 func (s *Service) onlySchools(ctx context.Context, ids []int64) ([]int64, error) {
-	schools, err := s.store.ListSchools(ctx)
+	schools, err := s.Store.ListSchools(ctx)
 	return slices.DeleteFunc(slices.Clone(schools), func(id int64) bool { return !slices.Contains(ids, id) }), err
 }
 
@@ -103,7 +103,7 @@ func (s *Service) belonging(ctx context.Context, schools []int64) ([]int64, erro
 	today := s.onToday()
 	var all []int64
 	for _, school := range schools {
-		ids, err := s.memberships.Belonging(ctx, school, today.First,
+		ids, err := s.Memberships.Belonging(ctx, school, today.First,
 			func(ctx context.Context) (ids, groups []int64, err error) {
 				ids = append(ids, school)
 				groups, err = descend(ctx, s.downward(today), []int64{school}, today,
@@ -185,7 +185,7 @@ func (s *Service) Belonging(ctx context.Context, q fact.BelongingQuestion) ([]in
 // unattended returns what belongs to the schools today and has no administrators of its own, in order; nothing unless
 // there are several schools.
 func (s *Service) unattended(ctx context.Context, schools []int64) ([]int64, error) {
-	if all, err := s.store.ListSchools(ctx); err != nil || len(all) < 2 {
+	if all, err := s.Store.ListSchools(ctx); err != nil || len(all) < 2 {
 		return nil, err
 	}
 	ids, err := s.belonging(ctx, schools)
@@ -203,7 +203,7 @@ func (s *Service) unattended(ctx context.Context, schools []int64) ([]int64, err
 // is open, or the user is an admin or administers one of them. Where it has no administrators of its own, those of its
 // schools decide.
 func (s *Service) Control(ctx context.Context, q fact.ControlQuestion) ([]fact.Control, error) {
-	all, err := s.store.ListSchools(ctx)
+	all, err := s.Store.ListSchools(ctx)
 	if err != nil || len(all) < 2 {
 		return nil, err
 	}
@@ -260,7 +260,7 @@ func common(a, b []int64) bool {
 // Beyond returns those of the users, in order, who administer an element, current or not, that belongs to none of the
 // schools today.
 func (s *Service) Beyond(ctx context.Context, q fact.BeyondQuestion) ([]int64, error) {
-	administered, err := s.store.FindByAdministrators(ctx, q.Users)
+	administered, err := s.Store.FindByAdministrators(ctx, q.Users)
 	if err != nil || len(administered) == 0 {
 		return nil, err
 	}

@@ -67,11 +67,11 @@ func (s *Service) Search(ctx context.Context, p principal.Principal, q Search) (
 	found, err = s.search(ctx, p, q.School, among, ask, func(among Among, limit int) ([]Element, error) {
 		switch {
 		case q.Name != "":
-			return s.store.ListByName(ctx, q.Name, among, limit)
+			return s.Store.ListByName(ctx, q.Name, among, limit)
 		case q.Part != "":
-			return s.store.ListByNeedle(ctx, n, among, limit)
+			return s.Store.ListByNeedle(ctx, n, among, limit)
 		}
-		return s.store.ListByType(ctx, among, limit)
+		return s.Store.ListByType(ctx, among, limit)
 	})
 	if most > 0 && len(found) > most {
 		return found[:most], true, err
@@ -85,7 +85,7 @@ func (s *Service) placeOf(ctx context.Context, v sight, id int64) (*Place, error
 	if id == 0 {
 		return nil, nil
 	}
-	e, err := s.store.Get(ctx, id)
+	e, err := s.Store.Get(ctx, id)
 	if err == nil && !v.sees(e) || errors.Is(err, record.ErrNotFound) {
 		return nil, problem.New(problem.Malformed, "after is an invalid cursor")
 	}

@@ -134,39 +134,23 @@ type Options struct {
 }
 
 // Service has the use cases of elements. It is safe for concurrent use.
-type Service struct {
-	store       Store
-	memberships MembershipStore
-	feeds       FeedStore
-	erasures    ErasureStore
-	eraseOwn    []func(erasure.Person) erasure.Part
-	erasers     []Eraser // all
-	events      Events
-	users       Users
-	accesses    Accesses
-	sights      principal.Sights
-	zone        wiretime.Zone
-	now         func() time.Time
-}
+type Service struct{ Options }
 
 // New returns the use cases.
 func New(o Options) *Service {
-	s := &Service{
-		o.Store, o.Memberships, o.Feeds, o.Erasures, o.EraseOwn, nil, o.Events, o.Users, o.Accesses, o.Sights, o.Zone,
-		o.Now,
-	}
-	s.erasers = append([]Eraser{{"elements", s.eraseHere}}, o.Erasers...)
+	s := &Service{o}
+	s.Erasers = append([]Eraser{{"elements", s.eraseHere}}, o.Erasers...) // all
 	return s
 }
 
-func (s *Service) today() wiretime.Day { return s.zone.DayOf(s.now()) }
+func (s *Service) today() wiretime.Day { return s.Zone.DayOf(s.Now()) }
 
 // onToday are the default days of a question.
 func (s *Service) onToday() wiretime.Days { return wiretime.Days{First: s.today(), Last: s.today()} }
 
 // find returns those of the elements that exist, by id.
 func (s *Service) find(ctx context.Context, ids []int64) (map[int64]*Element, error) {
-	found, err := s.store.Find(ctx, distinctIDs(ids))
+	found, err := s.Store.Find(ctx, distinctIDs(ids))
 	if err != nil {
 		return nil, err
 	}

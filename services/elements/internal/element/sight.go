@@ -51,7 +51,7 @@ func (s *Service) sightOf(ctx context.Context, who fact.Sight, days wiretime.Day
 }
 
 // viewer returns p as a viewer.
-func (s *Service) viewer(p principal.Principal) fact.Sight { return fact.SightOf(s.sights, p) }
+func (s *Service) viewer(p principal.Principal) fact.Sight { return fact.SightOf(s.Sights, p) }
 
 // sees says whether an element is seen on one of the days.
 func (v sight) sees(e Element) bool { return v.seen().Has(&e) }
@@ -73,7 +73,7 @@ func (s *Service) elsewhere(ctx context.Context, who fact.Sight, elements ...Ele
 	if len(ids) == len(schooled) {
 		return nil, nil
 	}
-	schools, err := s.store.ListSchools(ctx)
+	schools, err := s.Store.ListSchools(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (s *Service) recordRead(ctx context.Context, own int64, what audit.Read, el
 			people = append(people, e.ID)
 		}
 	}
-	s.accesses.Record(ctx, what, people...)
+	s.Accesses.Record(ctx, what, people...)
 }
 
 // openTypes are those of elements that every pupil sees.
@@ -162,7 +162,7 @@ func (s *Service) asked(ctx context.Context, v sight, elements ...Element) (*fac
 	others := slices.ContainsFunc(elements, func(e Element) bool { return v.days[e.ID] == nil })
 	if !v.All() && others {
 		var err error
-		if v.Public, err = s.store.ListPublic(ctx); err != nil {
+		if v.Public, err = s.Store.ListPublic(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -181,6 +181,6 @@ func (s *Service) Surroundings(ctx context.Context, q fact.SurroundingsQuestion)
 	if err != nil {
 		return fact.Surroundings{}, err
 	}
-	v.Public, err = s.store.ListPublic(ctx)
+	v.Public, err = s.Store.ListPublic(ctx)
 	return v.Surroundings, err
 }

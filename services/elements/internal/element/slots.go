@@ -36,7 +36,7 @@ func (s *Service) ListSlots(
 	if err != nil {
 		return nil, err
 	}
-	return slots(s.zone, free, days, hours, least), nil
+	return slots(s.Zone, free, days, hours, least), nil
 }
 
 // slots returns the parts of the free intervals within the hours of each day that have at least that length.

@@ -118,7 +118,7 @@ func (s *Service) daysOf(event json.RawMessage) (wiretime.Days, error) {
 		return wiretime.Days{}, err
 	}
 	time, err := intervalOf(form.Event{StartsAt: e.StartsAt, EndsAt: e.EndsAt})
-	return s.zone.Days(time.Starts, time.Ends), err
+	return s.Zone.Days(time.Starts, time.Ends), err
 }
 
 // reached returns the places of the commitments that count for an element with these reaches, in their order.

@@ -20,7 +20,7 @@ func forbidden() error { return problem.New(problem.Forbidden, "") }
 
 // mustHold returns Forbidden unless the element, 0: none, is one that p administers.
 func (s *Service) mustHold(ctx context.Context, p principal.Principal, elementID int64) error {
-	own, err := authority.AskOwn(ctx, p, []int64{elementID}, s.elements.Belonging)
+	own, err := authority.AskOwn(ctx, p, []int64{elementID}, s.Elements.Belonging)
 	if err == nil && !own.Has(elementID) {
 		err = forbidden()
 	}
@@ -33,7 +33,7 @@ func (s *Service) beyond(ctx context.Context, p principal.Principal, users ...in
 	if p.Permissions.Admin || len(users) == 0 {
 		return nil, nil
 	}
-	return s.elements.Beyond(ctx, fact.BeyondQuestion{Schools: p.AdminOf, Users: users})
+	return s.Elements.Beyond(ctx, fact.BeyondQuestion{Schools: p.AdminOf, Users: users})
 }
 
 // mayActAs returns Forbidden when acting as the user would let p decide on an element that is not p's.
@@ -127,13 +127,13 @@ func (s *Service) changeAdministered(
 // today.
 func (s *Service) Administers(ctx context.Context, p principal.Principal) (map[string][]int64, error) {
 	own := map[string][]int64{TypeName: nil}
-	elements, err := s.elements.Belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, All: true})
+	elements, err := s.Elements.Belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, All: true})
 	f := Filter{Elements: elements, Limit: usersAtOnce}
 	if err != nil || len(elements) == 0 {
 		return own, err
 	}
 	for {
-		users, err := s.store.List(ctx, f)
+		users, err := s.Store.List(ctx, f)
 		if err != nil {
 			return nil, err
 		}

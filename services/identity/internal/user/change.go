@@ -90,7 +90,7 @@ func (s *Service) change(ctx context.Context, id int64, edit func(*User) error) 
 	u, err := s.write(ctx, id, edit, false)
 	if errors.Is(err, errNeedsLease) {
 		// Of two administrators who deactivate each other at once, each would see that the other is still active.
-		err = s.store.WithLease(ctx, func(ctx context.Context) error {
+		err = s.Store.WithLease(ctx, func(ctx context.Context) error {
 			if err := s.checkOtherAdministrators(ctx, id); err != nil {
 				return err
 			}
@@ -107,7 +107,7 @@ func (s *Service) change(ctx context.Context, id int64, edit func(*User) error) 
 	if record.IsDryRun(ctx) {
 		return u, nil
 	}
-	if err := s.sessions.Refresh(ctx, u); err != nil {
+	if err := s.Sessions.Refresh(ctx, u); err != nil {
 		const stored = "the change is stored; the user's sessions follow as soon as possible"
 		return User{}, problem.Wrap(problem.Unavailable, err, stored)
 	}
@@ -117,7 +117,7 @@ func (s *Service) change(ctx context.Context, id int64, edit func(*User) error) 
 // write edits a stored user. Conflict when its person has been erased; errNeedsLease when an active administrator would
 // no longer be one and the caller does not have the lease.
 func (s *Service) write(ctx context.Context, id int64, edit func(*User) error, leased bool) (User, error) {
-	return s.store.Change(ctx, id, func(u *User) error {
+	return s.Store.Change(ctx, id, func(u *User) error {
 		before := *u
 		if err := edit(u); err != nil {
 			return err
@@ -143,7 +143,7 @@ func (s *Service) write(ctx context.Context, id int64, edit func(*User) error, l
 
 // checkOtherAdministrators returns a Conflict when no other user is an active administrator.
 func (s *Service) checkOtherAdministrators(ctx context.Context, id int64) error {
-	administrators, err := s.store.FindAdministrators(ctx)
+	administrators, err := s.Store.FindAdministrators(ctx)
 	if err != nil {
 		return err
 	}

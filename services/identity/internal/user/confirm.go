@@ -12,7 +12,7 @@ const confirmTries = 3
 // MarkEnded remembers that a session of a user was ended, by the hash of its id, so that ConfirmSessions ends it
 // again.
 func (s *Service) MarkEnded(ctx context.Context, userID int64, hash string) error {
-	return s.store.MarkEnded(ctx, userID, hash)
+	return s.Store.MarkEnded(ctx, userID, hash)
 }
 
 // ConfirmSessions makes the sessions follow what is stored: they miss a change whose process died, and all that
@@ -20,11 +20,11 @@ func (s *Service) MarkEnded(ctx context.Context, userID int64, hash string) erro
 // confirmed, and so much longer as a write may take. It may run at any time, in any replica.
 func (s *Service) ConfirmSessions(ctx context.Context) error {
 	begun := time.Now()
-	confirmed, err := s.sessions.Confirmed(ctx)
+	confirmed, err := s.Sessions.Confirmed(ctx)
 	if err != nil {
 		return err
 	}
-	users, ended, err := s.store.ListRevoked(ctx, s.since(confirmed, begun))
+	users, ended, err := s.Store.ListRevoked(ctx, s.since(confirmed, begun))
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (s *Service) ConfirmSessions(ctx context.Context) error {
 		upTo = confirmed
 	}
 	for range confirmTries {
-		missing, err := s.sessions.Confirm(ctx, confirmed, upTo, users, ended)
+		missing, err := s.Sessions.Confirm(ctx, confirmed, upTo, users, ended)
 		if err != nil || len(missing) == 0 {
 			return err
 		}
@@ -41,7 +41,7 @@ func (s *Service) ConfirmSessions(ctx context.Context) error {
 			if !slices.Contains(missing, u.ID) {
 				continue
 			}
-			if err := s.sessions.Refresh(ctx, u); err != nil {
+			if err := s.Sessions.Refresh(ctx, u); err != nil {
 				return err
 			}
 		}
@@ -51,12 +51,12 @@ func (s *Service) ConfirmSessions(ctx context.Context) error {
 
 // since returns from when on revocations may be missing in the sessions.
 func (s *Service) since(confirmed, now time.Time) time.Time {
-	oldest := now.Add(-s.sessionLife) // no session is older
+	oldest := now.Add(-s.SessionLife) // no session is older
 	switch {
 	case confirmed.Before(oldest):
 		confirmed = oldest
 	case confirmed.After(now):
 		confirmed = now
 	}
-	return confirmed.Add(-s.writeTime)
+	return confirmed.Add(-s.WriteTime)
 }

@@ -52,7 +52,7 @@ func (s *Service) Create(
 		return User{}, "", err
 	}
 	u.UUIDHash = HashUUID(*uuid)
-	refused, err := s.store.Insert(ctx, []*User{&u})
+	refused, err := s.Store.Insert(ctx, []*User{&u})
 	if err != nil {
 		return User{}, "", err
 	}
@@ -76,7 +76,7 @@ func (s *Service) checkEmail(ctx context.Context, u User) error {
 	if claimed == "" {
 		return nil
 	}
-	others, err := s.store.FindByEmails(ctx, []string{claimed})
+	others, err := s.Store.FindByEmails(ctx, []string{claimed})
 	if slices.ContainsFunc(others, func(other User) bool { return other.Active && other.ID != u.ID }) {
 		return emailTaken()
 	}
@@ -99,7 +99,7 @@ func (s *Service) checkReferences(ctx context.Context, e Edit, faults problem.Fi
 	if len(ids) == 0 {
 		return nil
 	}
-	found, err := s.elements.Facts(ctx, fact.ElementsQuestion{IDs: ids})
+	found, err := s.Elements.Facts(ctx, fact.ElementsQuestion{IDs: ids})
 	if err != nil {
 		return err
 	}

@@ -22,11 +22,11 @@ type Answers interface {
 // never log in again, and have no permissions. Conflict for the last active administrator.
 func (s *Service) EraseUsers(p erasure.Person) erasure.Part {
 	return func(ctx context.Context, _ string) (next string, changed int, err error) {
-		salt, err := s.store.ErasureSalt(ctx)
+		salt, err := s.Store.ErasureSalt(ctx)
 		if err != nil {
 			return "", 0, err
 		}
-		users, err := s.store.List(ctx, Filter{Elements: []int64{p.ElementID}, Limit: usersAtOnce})
+		users, err := s.Store.List(ctx, Filter{Elements: []int64{p.ElementID}, Limit: usersAtOnce})
 		if err != nil {
 			return "", 0, err
 		}
@@ -43,7 +43,7 @@ func (s *Service) EraseUsers(p erasure.Person) erasure.Part {
 			}); err != nil {
 				return "", changed, err
 			}
-			if err := s.store.ForgetUses(ctx, u.ID, nil); err != nil {
+			if err := s.Store.ForgetUses(ctx, u.ID, nil); err != nil {
 				return "", changed, err
 			}
 			changed++
@@ -115,7 +115,7 @@ func (s *Service) EraseAnswers(p erasure.Person, answers Answers) erasure.Part {
 // eachUser is a part that goes through all users in order of id.
 func (s *Service) eachUser(do func(ctx context.Context, u User) (changed int, err error)) erasure.Part {
 	list := func(ctx context.Context, after int64, limit int) ([]User, error) {
-		return s.store.List(ctx, Filter{After: after, Limit: limit})
+		return s.Store.List(ctx, Filter{After: after, Limit: limit})
 	}
 	return erasure.ByID(usersAtOnce, list, func(u User) int64 { return u.ID }, do)
 }

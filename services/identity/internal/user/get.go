@@ -15,7 +15,7 @@ import (
 
 // Get returns a user. NotFound when there is none, Forbidden when it is not p's.
 func (s *Service) Get(ctx context.Context, p principal.Principal, id int64) (User, error) {
-	u, err := s.store.Get(ctx, id)
+	u, err := s.Store.Get(ctx, id)
 	if err != nil {
 		return User{}, missing(err, id)
 	}
@@ -33,14 +33,14 @@ type Self struct {
 // GetSelf returns a user with its element, the schools that the element belongs to today, and the pupils that the user
 // stands for. NotFound when there is no such user.
 func (s *Service) GetSelf(ctx context.Context, id int64) (self Self, err error) {
-	self.User, err = s.store.Get(ctx, id)
+	self.User, err = s.Store.Get(ctx, id)
 	ids := principal.Persons(self.ElementID, self.StandsFor)
 	if err != nil || len(ids) == 0 {
 		return self, missing(err, id)
 	}
 	if self.ElementID != 0 {
-		today := s.zone.DayOf(time.Now())
-		reaches, err := s.elements.Reaches(ctx, fact.ReachesQuestion{
+		today := s.Zone.DayOf(time.Now())
+		reaches, err := s.Elements.Reaches(ctx, fact.ReachesQuestion{
 			IDs: []int64{self.ElementID}, Days: wiretime.Days{First: today, Last: today},
 		})
 		if err != nil {
@@ -52,7 +52,7 @@ func (s *Service) GetSelf(ctx context.Context, id int64) (self Self, err error) 
 			}
 		}
 	}
-	found, err := s.elements.Facts(ctx, fact.ElementsQuestion{IDs: inOrder(ids)})
+	found, err := s.Elements.Facts(ctx, fact.ElementsQuestion{IDs: inOrder(ids)})
 	slices.SortFunc(found, func(a, b fact.Element) int { return cmp.Compare(a.ID, b.ID) })
 	for _, e := range found {
 		if e.ID == self.ElementID {
@@ -71,20 +71,20 @@ func (s *Service) GetSelf(ctx context.Context, id int64) (self Self, err error) 
 // Find returns the users with those ids and those import keys that exist, those who are the elements, and those who
 // administer one of the schools, active or not, for other services.
 func (s *Service) Find(ctx context.Context, q fact.UsersQuestion) ([]User, error) {
-	found, err := s.store.Find(ctx, q.IDs)
+	found, err := s.Store.Find(ctx, q.IDs)
 	if err != nil {
 		return nil, err
 	}
-	keyed, err := s.store.FindByKeys(ctx, q.Keys)
+	keyed, err := s.Store.FindByKeys(ctx, q.Keys)
 	found = append(found, keyed...)
 	if err == nil && len(q.Elements) > 0 {
 		var own []User
-		own, err = s.store.List(ctx, Filter{Elements: q.Elements, Limit: usersAtOnce})
+		own, err = s.Store.List(ctx, Filter{Elements: q.Elements, Limit: usersAtOnce})
 		found = append(found, own...)
 	}
 	if err == nil && len(q.AdminOf) > 0 {
 		var administrators []User
-		administrators, err = s.store.List(ctx, Filter{AdminOf: q.AdminOf, Limit: usersAtOnce})
+		administrators, err = s.Store.List(ctx, Filter{AdminOf: q.AdminOf, Limit: usersAtOnce})
 		found = append(found, administrators...)
 	}
 	return found, err
@@ -97,12 +97,12 @@ func (s *Service) List(
 ) (users []User, next int64, err error) {
 	f := Filter{After: after, Limit: limit + 1}
 	if !p.Permissions.Admin {
-		f.Elements, err = s.elements.Belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, All: true})
+		f.Elements, err = s.Elements.Belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, All: true})
 		if err != nil || len(f.Elements) == 0 {
 			return nil, 0, err
 		}
 	}
-	users, err = s.store.List(ctx, f)
+	users, err = s.Store.List(ctx, f)
 	if err != nil || len(users) <= limit {
 		return users, 0, err
 	}
@@ -120,5 +120,5 @@ func (s *Service) ListByEmail(ctx context.Context, p principal.Principal, email 
 	if !isAddress(folded) {
 		return nil, nil
 	}
-	return s.store.ListByEmail(ctx, folded)
+	return s.Store.ListByEmail(ctx, folded)
 }

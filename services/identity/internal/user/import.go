@@ -137,12 +137,12 @@ func (s *Service) read(ctx context.Context, p principal.Principal, rows []Row) (
 		emails: map[string][]string{},
 	}
 	keys := sequence.Map(rows, func(row Row) string { return row.Key })
-	salt, err := s.store.ErasureSalt(ctx)
+	salt, err := s.Store.ErasureSalt(ctx)
 	if err != nil {
 		return b, err
 	}
 	hidden := erasure.Keys(salt, keys)
-	users, err := s.store.FindByKeys(ctx, slices.Concat(keys, slices.Collect(maps.Keys(hidden))))
+	users, err := s.Store.FindByKeys(ctx, slices.Concat(keys, slices.Collect(maps.Keys(hidden))))
 	if err != nil {
 		return b, err
 	}
@@ -181,7 +181,7 @@ func (s *Service) read(ctx context.Context, p principal.Principal, rows []Row) (
 		}
 	}
 	question := fact.ElementsQuestion{Keys: slices.Collect(maps.Keys(wanted)), Erased: !b.dry}
-	facts, err := s.elements.Facts(ctx, question)
+	facts, err := s.Elements.Facts(ctx, question)
 	if err != nil {
 		return b, err
 	}
@@ -199,20 +199,20 @@ func (s *Service) read(ctx context.Context, p principal.Principal, rows []Row) (
 	for _, u := range users {
 		ids = append(ids, u.ElementID)
 	}
-	if b.own, err = authority.AskOwn(ctx, p, ids, s.elements.Belonging); err != nil {
+	if b.own, err = authority.AskOwn(ctx, p, ids, s.Elements.Belonging); err != nil {
 		return b, err
 	}
 	if b.beyond, err = s.beyond(ctx, p, changed...); err != nil {
 		return b, err
 	}
-	holders, err := s.store.FindByUUIDHashes(ctx, hashes)
+	holders, err := s.Store.FindByUUIDHashes(ctx, hashes)
 	if err != nil {
 		return b, err
 	}
 	for _, u := range holders {
 		b.holders[u.UUIDHash] = u.Key
 	}
-	addressed, err := s.store.FindByEmails(ctx, emails)
+	addressed, err := s.Store.FindByEmails(ctx, emails)
 	for _, u := range addressed {
 		if u.Active {
 			folded := FoldEmail(u.Email)
@@ -307,7 +307,7 @@ func (s *Service) insertRows(ctx context.Context, users []User) ([]problem.Field
 	for i := range users {
 		inserted[i] = &users[i]
 	}
-	taken, err := s.store.Insert(ctx, inserted)
+	taken, err := s.Store.Insert(ctx, inserted)
 	refused := make([]problem.Fields, len(taken))
 	for i, by := range taken {
 		if by != nil {

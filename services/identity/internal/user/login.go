@@ -26,13 +26,13 @@ func (s *Service) Login(ctx context.Context, uuid, address string) (User, error)
 
 // mustSignIn says whether the user must log in at a provider, which knows it by an address that no other user has.
 func (s *Service) mustSignIn(u User) bool {
-	return s.elsewhere != nil && u.ClaimedEmail() != "" && s.elsewhere(u.Email)
+	return s.Elsewhere != nil && u.ClaimedEmail() != "" && s.Elsewhere(u.Email)
 }
 
 // CountFailure counts a login that failed because of reason, and returns reason, or TooManyRequests if too many have
 // failed from that address or its network.
 func (s *Service) CountFailure(ctx context.Context, address string, reason error) error {
-	wait, err := s.attempts.Fail(ctx, address)
+	wait, err := s.Attempts.Fail(ctx, address)
 	switch {
 	case err != nil:
 		return problem.Wrap(problem.Unavailable, err, "")

@@ -119,28 +119,18 @@ type Options struct {
 // Service has the use cases. Those of administration (Get to EndSessions) check what is the caller's; Import is for
 // callers with the admin permission, which the route checks. It is safe for concurrent use.
 type Service struct {
-	store    Store
-	sessions Sessions
-	elements Elements
-	attempts Attempts
-	byUUID   owners
-	byToken  owners
-	zone     wiretime.Zone
-
-	elsewhere func(email string) bool // nil: of none
-
-	sessionLife, writeTime time.Duration
+	Options
+	byUUID, byToken owners
 }
 
 // New returns the use cases on a store and the other services.
 func New(o Options) *Service {
 	return &Service{
-		store: o.Store, sessions: o.Sessions, elements: o.Elements, attempts: o.Attempts,
+		Options: o,
 		byUUID: owners{
 			search: o.Store.FindByUUIDHashes, hashes: func(u User) []string { return []string{u.UUIDHash} },
 		},
 		byToken: owners{search: o.Store.FindByTokenHashes, hashes: User.tokenHashes},
-		zone:    o.Zone, elsewhere: o.Elsewhere, sessionLife: o.SessionLife, writeTime: o.WriteTime,
 	}
 }
 

@@ -45,7 +45,7 @@ func (s *Service) SignIn(ctx context.Context, v Visitor) (User, error) {
 	if len(faults) > 0 {
 		return User{}, ErrUnknown
 	}
-	refused, err := s.store.Insert(ctx, []*User{&fresh})
+	refused, err := s.Store.Insert(ctx, []*User{&fresh})
 	switch {
 	case err != nil:
 		return User{}, err
@@ -57,7 +57,7 @@ func (s *Service) SignIn(ctx context.Context, v Visitor) (User, error) {
 
 // visited is SignIn without creating a user.
 func (s *Service) visited(ctx context.Context, email string) (User, error) {
-	found, err := s.store.FindByEmails(ctx, []string{FoldEmail(email)})
+	found, err := s.Store.FindByEmails(ctx, []string{FoldEmail(email)})
 	if err != nil {
 		return User{}, err
 	}

@@ -38,7 +38,7 @@ func (s *Service) Switch(
 	if target == 0 {
 		return Actors{}, unreadable
 	}
-	found, err := s.store.Find(ctx, []int64{p.UserID, target})
+	found, err := s.Store.Find(ctx, []int64{p.UserID, target})
 	if err != nil {
 		return Actors{}, err
 	}
@@ -87,7 +87,7 @@ func (s *Service) MayRevert(p principal.Principal) error {
 // Revert returns who acts after a caller that has switched has gone back to the user it switched from (decisions,
 // part 2). AccessDenied when that user may no longer log in.
 func (s *Service) Revert(ctx context.Context, p principal.Principal) (Actors, error) {
-	original, err := s.store.Get(ctx, p.OriginalID)
+	original, err := s.Store.Get(ctx, p.OriginalID)
 	if err != nil && !errors.Is(err, record.ErrNotFound) {
 		return Actors{}, err
 	}

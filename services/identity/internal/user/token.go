@@ -108,7 +108,7 @@ func (s *Service) CreateToken(
 		return Token{}, "", err
 	}
 	now := time.Now()
-	t, faults := e.token(now, s.zone)
+	t, faults := e.token(now, s.Zone)
 	if err := s.checkElement(ctx, t.ElementID, faults); err != nil {
 		return Token{}, "", err
 	}
@@ -118,7 +118,7 @@ func (s *Service) CreateToken(
 	text := ""
 	if !record.IsDryRun(ctx) {
 		var err error
-		if t.ID, err = s.store.NewTokenID(ctx); err != nil {
+		if t.ID, err = s.Store.NewTokenID(ctx); err != nil {
 			return Token{}, "", err
 		}
 		text = principal.TokenPrefix + rand.Text() + rand.Text()
@@ -161,7 +161,7 @@ func (s *Service) checkElement(ctx context.Context, id int64, faults problem.Fie
 	if id == 0 || len(faults["element_id"]) > 0 {
 		return nil
 	}
-	found, err := s.elements.Facts(ctx, fact.ElementsQuestion{IDs: []int64{id}})
+	found, err := s.Elements.Facts(ctx, fact.ElementsQuestion{IDs: []int64{id}})
 	if err == nil && len(found) == 0 {
 		faults.Add("element_id", problem.MustExist)
 	}
@@ -174,7 +174,7 @@ func (s *Service) ListTokens(ctx context.Context, p principal.Principal, userID 
 	var u User
 	var err error
 	if userID == p.UserID {
-		u, err = s.store.Get(ctx, userID)
+		u, err = s.Store.Get(ctx, userID)
 		err = missing(err, userID)
 	} else {
 		u, err = s.Get(ctx, p, userID)
@@ -185,7 +185,7 @@ func (s *Service) ListTokens(ctx context.Context, p principal.Principal, userID 
 	tokens := u.liveTokens(time.Now())
 	slices.SortFunc(tokens, func(a, b Token) int { return int(a.ID - b.ID) })
 	ids := sequence.Map(tokens, func(t Token) int64 { return t.ID })
-	used, err := s.store.LastUses(ctx, ids)
+	used, err := s.Store.LastUses(ctx, ids)
 	for i := range tokens {
 		tokens[i].Used = used[tokens[i].ID]
 	}
@@ -223,7 +223,7 @@ func (s *Service) forgetUses(ctx context.Context, u User) error {
 		return nil
 	}
 	ids := sequence.Map(u.Tokens, func(t Token) int64 { return t.ID })
-	return s.store.ForgetUses(ctx, u.ID, ids)
+	return s.Store.ForgetUses(ctx, u.ID, ids)
 }
 
 // OpenToken returns the token with that hash, and its user, for a request from that address. Errors as for Login.
@@ -244,5 +244,5 @@ func (s *Service) OpenToken(ctx context.Context, hash, address string) (User, To
 
 // MarkUsed remembers that a token of a user is being used.
 func (s *Service) MarkUsed(ctx context.Context, userID, tokenID int64) error {
-	return s.store.MarkUsed(ctx, userID, tokenID)
+	return s.Store.MarkUsed(ctx, userID, tokenID)
 }
