@@ -6,6 +6,7 @@ package problem
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strconv"
 	"time"
 )
@@ -75,6 +76,15 @@ func OfCode(code int) Kind {
 
 // Fields maps a field of the API to what is wrong with it.
 type Fields map[string][]string
+
+// Clone returns a copy to which messages may be added, also of nil.
+func (f Fields) Clone() Fields {
+	copied := make(Fields, len(f))
+	for field, messages := range f {
+		copied[field] = slices.Clip(messages)
+	}
+	return copied
+}
 
 // Add records one message for a field.
 func (f Fields) Add(field, message string) { f[field] = append(f[field], message) }

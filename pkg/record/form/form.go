@@ -96,6 +96,13 @@ func OrNull[T comparable](value T) *T {
 	return &value
 }
 
+// Set sets a field to the value of a pointer; nil leaves it as it is.
+func Set[T any](field, given *T) {
+	if given != nil {
+		*field = *given
+	}
+}
+
 // OrZero returns the value of a pointer, or the zero value for nil.
 func OrZero[T any](given *T) (value T) {
 	if given != nil {

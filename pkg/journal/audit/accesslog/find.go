@@ -8,6 +8,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/journal/audit/auditlog"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
@@ -47,8 +48,8 @@ type line struct {
 }
 
 func lineOf(e Entry, zone wiretime.Zone) line {
-	return line{ID: e.ID, At: zone.Format(e.At), UserID: e.User, OriginalID: auditlog.OrNull(e.Original),
-		ElementID: e.Element, What: e.What, From: auditlog.OrNull(e.From)}
+	return line{ID: e.ID, At: zone.Format(e.At), UserID: e.User, OriginalID: form.OrNull(e.Original),
+		ElementID: e.Element, What: e.What, From: form.OrNull(e.From)}
 }
 
 // Route is GET /api/admin/access/SERVICE, the service's part of the log. Days in since are in the zone.

@@ -74,15 +74,6 @@ func AnswerPage[E, L any](
 		func(i int) web.Field { return nextAfter(c, id(lines[i])) })
 }
 
-// OrNull returns nil for a zero value, which the API shows as null.
-func OrNull[V comparable](v V) *V {
-	var zero V
-	if v == zero {
-		return nil
-	}
-	return &v
-}
-
 // ReadChoice reads the choice of a request. Days in since are in the zone. Malformed when it is invalid.
 func ReadChoice(c *fiber.Ctx, zone wiretime.Zone) (ch Choice, err error) {
 	if ch.Limit, err = web.Limit(c); err != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
@@ -75,10 +76,10 @@ func readQuery(c *fiber.Ctx, zone wiretime.Zone) (q Query, err error) {
 
 func lineOf(e audit.Entry, zone wiretime.Zone) line {
 	l := line{ID: e.ID, At: zone.Format(e.At), Action: e.Action, Record: e.Record, Related: []string{},
-		UserID: OrNull(e.User), OriginalID: OrNull(e.Original), From: OrNull(e.From), Request: OrNull(e.Request),
-		Changes: inZone(e.Changes, zone)}
+		UserID: form.OrNull(e.User), OriginalID: form.OrNull(e.Original), From: form.OrNull(e.From),
+		Request: form.OrNull(e.Request), Changes: inZone(e.Changes, zone)}
 	if e.Token != 0 {
-		l.Token = &token{e.Token, OrNull(e.TokenName)}
+		l.Token = &token{e.Token, form.OrNull(e.TokenName)}
 	}
 	const own = 2 // the record and its type come first
 	if len(e.About) > own {

@@ -29,7 +29,7 @@ type Draft struct {
 // Apply sets those of the draft's fields that the element's type has, and derives its name. It returns the faults; the
 // result must then not be stored. Fields of other types are ignored, like unknown fields.
 func (d Draft) Apply(e *Element) problem.Fields {
-	faults := copyFaults(d.Faults)
+	faults := d.Faults.Clone()
 	t, exists := TypeOf(e.EntityType)
 	switch {
 	case e.EntityType == "":

@@ -89,12 +89,3 @@ func (s *Service) erased(ctx context.Context, keys []string, found map[string]El
 	}
 	return erased, err
 }
-
-// copyFaults returns a copy to which a check may add.
-func copyFaults(faults problem.Fields) problem.Fields {
-	copied := make(problem.Fields, len(faults))
-	for field, messages := range faults {
-		copied[field] = slices.Clone(messages)
-	}
-	return copied
-}

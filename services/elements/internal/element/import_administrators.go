@@ -22,7 +22,7 @@ type AdministratorRow struct {
 }
 
 func (r AdministratorRow) check() problem.Fields {
-	faults := copyFaults(r.Faults)
+	faults := r.Faults.Clone()
 	if len(faults) == 0 && r.Key != r.Element+"/"+r.User {
 		faults.Add("key", "does not name the element and the user")
 	}
@@ -73,8 +73,13 @@ func (s *Service) ImportAdministrators(
 			if dry {
 				return a, nil
 			}
-			exist := map[string]bool{"element": a.element.ID != 0, "user": a.user.ID != 0}
-			return a, record.Invalid(a, missingFields(exist))
+			faults := problem.Fields{}
+			for field, id := range map[string]int64{"element": a.element.ID, "user": a.user.ID} {
+				if id == 0 {
+					faults.Add(field, problem.MustExist)
+				}
+			}
+			return a, record.Invalid(a, faults)
 		},
 		Insert:  s.insertAdministrators,
 		Replace: func(context.Context, []administrator) error { return nil }, // they are only added
@@ -132,15 +137,4 @@ func (s *Service) insertAdministrators(ctx context.Context, created []administra
 		changed[e.ID], created[i].imported = e, true
 	}
 	return nil, replaceRows(s.Store)(ctx, slices.Collect(maps.Values(changed)))
-}
-
-// missingFields returns a fault for each field whose record does not exist.
-func missingFields(exists map[string]bool) problem.Fields {
-	faults := problem.Fields{}
-	for field, ok := range exists {
-		if !ok {
-			faults.Add(field, problem.MustExist)
-		}
-	}
-	return faults
 }

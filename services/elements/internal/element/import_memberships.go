@@ -27,7 +27,7 @@ type MembershipRow struct {
 func (r MembershipRow) groupKey() string { return form.Group + ":" + r.Group }
 
 func (r MembershipRow) check() problem.Fields {
-	faults := copyFaults(r.Faults)
+	faults := r.Faults.Clone()
 	if r.groupKey() == r.Member {
 		faults.Add("member", "is the group itself")
 	}

@@ -112,7 +112,7 @@ func (h handlers) readCheck(c *fiber.Ctx) (days wiretime.Days, err error) {
 		return days, err
 	}
 	faults := problem.Fields{}
-	start, end := or(o.Text("start_date", faults)), or(o.Text("end_date", faults))
+	start, end := form.OrZero(o.Text("start_date", faults)), form.OrZero(o.Text("end_date", faults))
 	if len(faults) > 0 {
 		return days, problem.New(problem.Malformed, "start_date and end_date are dates")
 	}

@@ -83,7 +83,8 @@ func (h handlers) decide(c *fiber.Ctx) error {
 	}
 	faults := problem.Fields{}
 	d := event.Decision{
-		Status: event.Status(or(o.Text("status", faults))), Reason: or(o.Text("reason", faults)), Faults: faults,
+		Status: event.Status(form.OrZero(o.Text("status", faults))),
+		Reason: form.OrZero(o.Text("reason", faults)), Faults: faults,
 	}
 	v, err := h.events.Decide(c.UserContext(), web.Principal(c), id, d)
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/importer"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
@@ -22,7 +23,7 @@ func (h handlers) importCategories(c *fiber.Ctx, batch importer.Batch) ([]record
 
 func readCategoryRow(r importer.Record) category.Row {
 	row := category.Row{Row: r.Row, Fields: readCategoryFields(r.Fields)}
-	row.School = or(r.Fields.Text("school", row.Fields.Faults))
+	row.School = form.OrZero(r.Fields.Text("school", row.Fields.Faults))
 	return row
 }
 
@@ -44,9 +45,9 @@ func readRow(r importer.Record) event.Row {
 		},
 		Faults: faults,
 	}
-	row.Category = or(r.Fields.Text("category", faults))
-	row.Organiser = or(r.Fields.Text("organiser", faults))
-	row.Owner = or(r.Fields.Text("owner", faults))
+	row.Category = form.OrZero(r.Fields.Text("category", faults))
+	row.Organiser = form.OrZero(r.Fields.Text("organiser", faults))
+	row.Owner = form.OrZero(r.Fields.Text("owner", faults))
 	if r.Fields.Has("elements") && json.Unmarshal(r.Fields["elements"], &row.Elements) != nil {
 		faults.Add("elements", "is not an array of references")
 	}

@@ -140,7 +140,7 @@ func readCalendar(raw json.RawMessage, field string, faults problem.Fields) *ser
 	if len(wrong) > 0 {
 		return nil
 	}
-	return &series.Calendar{CategoryID: *category, Body: strings.TrimSpace(or(body))}
+	return &series.Calendar{CategoryID: *category, Body: strings.TrimSpace(form.OrZero(body))}
 }
 
 // shownSeries is a series in the answer that made it, and by itself.
@@ -187,13 +187,13 @@ type shownLeftOut struct {
 // head is a series without its events.
 func (s shape) head(of series.Series) shownSeries {
 	shown := shownSeries{
-		ID: orNull(of.ID), Rule: of.Repeat.Rule, Clashes: of.Repeat.Clashes,
+		ID: form.OrNull(of.ID), Rule: of.Repeat.Rule, Clashes: of.Repeat.Clashes,
 		Except:    sequence.Map(of.Repeat.Except, wiretime.Day.String),
 		NotDuring: sequence.Map(of.Repeat.NotDuring, calendar),
 		LeftOut: sequence.Map(of.LeftOut, func(l series.LeftOut) shownLeftOut {
 			return shownLeftOut{
 				Date: s.zone.DayOf(l.Starts).String(), StartsAt: s.zone.Format(l.Starts), Reason: string(l.Reason),
-				EventID: orNull(l.EventID), ElementID: orNull(l.ElementID),
+				EventID: form.OrNull(l.EventID), ElementID: form.OrNull(l.ElementID),
 			}
 		}),
 	}
@@ -205,7 +205,7 @@ func (s shape) head(of series.Series) shownSeries {
 
 // occurrence is an event of a series by itself.
 func (s shape) occurrence(place int, id int64, span wiretime.Span) shownPlanned {
-	return shownPlanned{place, orNull(id), s.zone.Format(span.Starts), s.zone.Format(span.Ends)}
+	return shownPlanned{place, form.OrNull(id), s.zone.Format(span.Starts), s.zone.Format(span.Ends)}
 }
 
 // planned is a series as it was made.
@@ -238,18 +238,7 @@ func (s shape) seriesClashes(clashes [][]event.Clash, place func(int) int) []sho
 }
 
 func calendar(c series.Calendar) shownCalendar {
-	shown := shownCalendar{CategoryID: c.CategoryID}
-	if c.Body != "" {
-		shown.Body = &c.Body
-	}
-	return shown
-}
-
-func orNull(id int64) *int64 {
-	if id == 0 {
-		return nil
-	}
-	return &id
+	return shownCalendar{CategoryID: c.CategoryID, Body: form.OrNull(c.Body)}
 }
 
 // changesSeveral says whether a change is of several events of a series.
@@ -274,7 +263,7 @@ func (h handlers) readSeriesChange(c *fiber.Ctx, change web.Change) (series.Chan
 		Fields: h.readFields(change.Fields), Scope: scope, Match: change.Match, Key: web.IdempotencyKey(c),
 	}
 	faults := q.Fields.Faults
-	q.Overwrite = or(body.Bool("overwrite", faults))
+	q.Overwrite = form.OrZero(body.Bool("overwrite", faults))
 	if q.Overwrite && scope == series.One {
 		return q, problem.New(problem.Malformed, "overwrite needs scope in the query (following, all)")
 	}
@@ -331,8 +320,9 @@ func (s shape) changeOfSeries(v series.ChangeView) []web.Field {
 func (s shape) kept(kept []series.KeptEvent) []shownKept {
 	return sequence.Map(kept, func(k series.KeptEvent) shownKept {
 		return shownKept{
-			Place: k.Place, ID: orNull(k.EventID), StartsAt: s.moment(k.Event.Span.Starts), Reason: string(k.Reason),
-			Changed: own(k.Event), EventID: orNull(k.OtherID), ElementID: orNull(k.ElementID),
+			Place: k.Place, ID: form.OrNull(k.EventID), StartsAt: s.moment(k.Event.Span.Starts),
+			Reason: string(k.Reason), Changed: own(k.Event),
+			EventID: form.OrNull(k.OtherID), ElementID: form.OrNull(k.ElementID),
 		}
 	})
 }

@@ -19,7 +19,7 @@ type shape struct{ zone wiretime.Zone }
 // summary is the event summary of commitment listings and of a note's parent.
 func (s shape) summary(e event.Event) form.Event {
 	return form.Event{
-		ID: orNull(e.ID), Body: e.Body, StartsAt: s.moment(e.Span.Starts), EndsAt: s.moment(e.Span.Ends),
+		ID: form.OrNull(e.ID), Body: e.Body, StartsAt: s.moment(e.Span.Starts), EndsAt: s.moment(e.Span.Ends),
 		AllDay: e.Span.AllDay, Valid: true,
 	}
 }
@@ -70,7 +70,7 @@ func (s shape) invalid(e event.Event, faults problem.Fields) form.Event {
 
 // commitment is a commitment shown inside its event.
 func commitment(c event.Commitment, element fact.Element) form.Commitment {
-	return form.Commitment{ID: orNull(c.ID), Status: string(c.Status), Element: &element.Element, Valid: true}
+	return form.Commitment{ID: form.OrNull(c.ID), Status: string(c.Status), Element: &element.Element, Valid: true}
 }
 
 // include adds what the client asked for to the form of an event, its commitments and its requests.
@@ -96,12 +96,10 @@ func (s shape) decision(d *event.Decided) *form.Decision {
 	if d == nil {
 		return nil
 	}
-	shown := form.Decision{AskedBy: d.AskedBy, DecidedBy: d.DecidedBy, DecidedAt: s.moment(d.At)}
-	if d.Reason != "" {
-		shown.Reason = &d.Reason
+	return &form.Decision{
+		AskedBy: d.AskedBy, DecidedBy: d.DecidedBy, DecidedAt: s.moment(d.At), Reason: form.OrNull(d.Reason),
+		Deciders: d.Deciders,
 	}
-	shown.Deciders = d.Deciders
-	return &shown
 }
 
 // listed is the list form of a category, nil for nil.
@@ -121,7 +119,7 @@ func (s shape) decided(v event.ItemView[event.Commitment]) form.Commitment {
 
 func request(v event.RequestView) form.Request {
 	return form.Request{
-		ID:           orNull(v.ID),
+		ID:           form.OrNull(v.ID),
 		Quantity:     v.Quantity,
 		NumAllocated: v.Allocated,
 		Element:      &v.Element.Element,
@@ -205,5 +203,5 @@ func detail(c category.Category) detailedCategory {
 
 // administered is the detail form with what administrators see beside it.
 func administered(c category.Category) detailedCategory {
-	return detailedCategory{ID: orNull(c.ID), Category: c}
+	return detailedCategory{ID: form.OrNull(c.ID), Category: c}
 }

@@ -127,14 +127,6 @@ func textOf(raw json.RawMessage) string {
 	return text
 }
 
-// or is the given value, or the zero value.
-func or[T any](given *T) (value T) {
-	if given != nil {
-		value = *given
-	}
-	return value
-}
-
 // readSubmission reads a request that adds elements, which must be given, to the record whose id is in the path.
 func readSubmission(c *fiber.Ctx, usual event.Clashing) (id int64, submission event.Submission, err error) {
 	if id, err = web.PathID(c, "id"); err != nil {

@@ -9,6 +9,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
@@ -150,7 +151,7 @@ type shownWebhook struct {
 }
 
 func (h webhookHandlers) shown(w notice.Webhook) shownWebhook {
-	return shownWebhook{ID: orNull(w.ID), Webhook: w, CreatedAt: h.shape.zone.Format(w.CreatedAt), Valid: true}
+	return shownWebhook{ID: form.OrNull(w.ID), Webhook: w, CreatedAt: h.shape.zone.Format(w.CreatedAt), Valid: true}
 }
 
 // shownDelivery is a line of the delivery log.
@@ -174,19 +175,17 @@ func (h webhookHandlers) delivery(d notice.Delivery) shownDelivery {
 		ID:          d.ID,
 		NoticeID:    d.NoticeID,
 		Kind:        d.Kind,
+		EventID:     form.OrNull(d.EventID),
 		State:       d.State,
 		Attempts:    d.Attempts,
 		CreatedAt:   h.shape.zone.Format(d.At.Truncate(time.Second)),
 		AttemptedAt: h.shape.moment(d.AttemptedAt.Truncate(time.Second)),
+		Code:        form.OrNull(d.Code),
 		Error:       d.Error,
 		Valid:       true,
 	}
 	if d.State == notice.Waiting {
 		shown.NextAttemptAt = h.shape.moment(d.DueAt.Truncate(time.Second))
-	}
-	shown.EventID = orNull(d.EventID)
-	if d.Code != 0 {
-		shown.Code = &d.Code
 	}
 	return shown
 }

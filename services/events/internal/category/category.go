@@ -10,6 +10,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 )
 
 // Record is the type's name in exception bodies.
@@ -84,9 +85,7 @@ func (f Fields) apply(c *Category) problem.Fields {
 	if f.Name != nil {
 		c.Name = strings.TrimSpace(*f.Name)
 	}
-	if f.PeckingOrder != nil {
-		c.PeckingOrder = *f.PeckingOrder
-	}
+	form.Set(&c.PeckingOrder, f.PeckingOrder)
 	for i, name := range flagNames {
 		if value, given := f.Flags[name]; given {
 			*c.flag(i) = value

@@ -7,6 +7,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
@@ -93,12 +94,8 @@ func (e *Event) Take(c Common, span wiretime.Span, stays func(element int64) boo
 		}
 	}
 	e.Own = slices.DeleteFunc(slices.Clone(e.Own), func(part Own) bool { return given[part] })
-	if c.CategoryID != nil {
-		e.CategoryID = *c.CategoryID
-	}
-	if c.OrganiserID != nil {
-		e.OrganiserID = *c.OrganiserID
-	}
+	form.Set(&e.CategoryID, c.CategoryID)
+	form.Set(&e.OrganiserID, c.OrganiserID)
 	if c.Times && !e.Span.Equal(span) {
 		e.Span = span
 		e.reopen(stays)

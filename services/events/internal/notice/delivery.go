@@ -97,17 +97,17 @@ type entryData struct {
 func (s *Service) delivery(w Webhook, n Notice, elements map[int64]fact.Element) Delivery {
 	var data noticeData
 	data.Event.ID, data.Event.Body, data.Event.AllDay = n.Event.ID, n.Event.Body, n.Event.AllDay
-	data.Event.OwnerID = orNull(n.Event.OwnerID)
+	data.Event.OwnerID = form.OrNull(n.Event.OwnerID)
 	data.Event.StartsAt, data.Event.EndsAt = s.Zone.Format(n.Event.Starts), s.Zone.Format(n.Event.Ends)
-	data.ActorID, data.Entries = orNull(n.Actor), make([]entryData, len(n.Entries))
+	data.ActorID, data.Entries = form.OrNull(n.Actor), make([]entryData, len(n.Entries))
 	for i, e := range n.Entries {
 		entry := entryData{
 			CommitmentID: e.CommitmentID,
 			Status:       e.Status,
 			Reason:       e.Reason,
 			Element:      elements[e.ElementID].Element,
-			AddedBy:      orNull(e.AddedBy),
-			DecidedBy:    orNull(e.DecidedBy),
+			AddedBy:      form.OrNull(e.AddedBy),
+			DecidedBy:    form.OrNull(e.DecidedBy),
 		}
 		if e.RequestID != 0 {
 			group := elements[e.GroupID].Element
@@ -151,13 +151,6 @@ func (s *Service) envelope(d Delivery, data any) []byte {
 	}
 	body, _ := json.Marshal(e) // numbers, texts and times always encode
 	return body
-}
-
-func orNull(id int64) *int64 {
-	if id == 0 {
-		return nil
-	}
-	return &id
 }
 
 // deliver runs a queue for each active webhook until ctx ends, so that no receiver waits for another.

@@ -12,6 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal/authority"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/service/settings"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -238,9 +239,7 @@ func (s *Service) applyFields(ctx context.Context, w *Webhook, f WebhookFields) 
 			w.Kinds = kinds
 		}
 	}
-	if f.Active != nil {
-		w.Active = *f.Active
-	}
+	form.Set(&w.Active, f.Active)
 	return faults
 }
 

@@ -9,6 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/principal/authority"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -47,10 +48,7 @@ func (s *Service) mustHoldID(ctx context.Context, p principal.Principal, id int6
 // schoolOfNew returns the school of a webhook that p makes; 0: none, which an admin may. Faults of the fields say that
 // it must be named, or is not a school; Forbidden when it is not p's.
 func (s *Service) schoolOfNew(ctx context.Context, p principal.Principal, f WebhookFields) (int64, error) {
-	named := int64(0)
-	if f.SchoolID != nil {
-		named = *f.SchoolID
-	}
+	named := form.OrZero(f.SchoolID)
 	if p.Permissions.Admin {
 		return named, s.checkSchool(ctx, named, f.Faults)
 	}

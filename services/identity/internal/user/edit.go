@@ -1,12 +1,12 @@
 package user
 
 import (
-	"maps"
 	"slices"
 	"strings"
 
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 )
 
 // Edit is what a request says about a user; fields that are nil keep their values.
@@ -32,15 +32,9 @@ func (e Edit) apply(u *User) problem.Fields {
 	if e.Kind != nil {
 		u.Kind = principal.Kind(*e.Kind)
 	}
-	if e.ElementID != nil {
-		u.ElementID = *e.ElementID
-	}
-	if e.Active != nil {
-		u.Active = *e.Active
-	}
-	if e.DuplicateEmail != nil {
-		u.DuplicateEmail = *e.DuplicateEmail
-	}
+	form.Set(&u.ElementID, e.ElementID)
+	form.Set(&u.Active, e.Active)
+	form.Set(&u.DuplicateEmail, e.DuplicateEmail)
 	for name, granted := range e.Permissions {
 		u.Permissions.Set(name, granted)
 	}
@@ -50,8 +44,7 @@ func (e Edit) apply(u *User) problem.Fields {
 	if e.StandsFor != nil {
 		u.StandsFor = inOrder(*e.StandsFor)
 	}
-	faults := problem.Fields{}
-	maps.Copy(faults, e.Faults)
+	faults := e.Faults.Clone()
 	u.check(faults)
 	return faults
 }

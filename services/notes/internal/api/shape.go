@@ -25,6 +25,7 @@ func refuse(c *fiber.Ctx, err error) error { return web.RefuseInvalid(c, "note",
 // shape is a note, valid unless it has faults.
 func shape(n note.View, faults problem.Fields) form.Note {
 	shown := form.Note{
+		ID:                form.OrNull(n.ID),
 		Contents:          n.Contents,
 		VisibleGuest:      n.Guest,
 		VisibleStaff:      n.Staff,
@@ -32,9 +33,6 @@ func shape(n note.View, faults problem.Fields) form.Note {
 		FormattedContents: n.HTML,
 		Valid:             len(faults) == 0,
 		Errors:            faults,
-	}
-	if n.ID != 0 {
-		shown.ID = &n.ID
 	}
 	if n.Owner != nil {
 		shown.Owner = &n.Owner.User

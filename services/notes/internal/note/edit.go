@@ -2,6 +2,7 @@ package note
 
 import (
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 )
 
 // Edit is what a request says about a note; fields that are nil keep their values.
@@ -15,27 +16,18 @@ type Edit struct {
 
 // apply changes n and returns the faults of the edit.
 func (e Edit) apply(n *Note) problem.Fields {
-	set(&n.Contents, e.Contents)
-	set(&n.Guest, e.VisibleGuest)
-	set(&n.Staff, e.VisibleStaff)
-	set(&n.Pupil, e.VisiblePupil)
+	form.Set(&n.Contents, e.Contents)
+	form.Set(&n.Guest, e.VisibleGuest)
+	form.Set(&n.Staff, e.VisibleStaff)
+	form.Set(&n.Pupil, e.VisiblePupil)
 	return e.check()
 }
 
 // check returns the faults of the edit, by field.
 func (e Edit) check() problem.Fields {
-	faults := problem.Fields{}
-	for field, messages := range e.Faults {
-		faults[field] = append(faults[field], messages...)
-	}
+	faults := e.Faults.Clone()
 	if e.Contents != nil {
 		problem.Text{Most: MaxContents, Lines: true}.Check(faults, "contents", *e.Contents)
 	}
 	return faults
-}
-
-func set[T any](field *T, value *T) {
-	if value != nil {
-		*field = *value
-	}
 }
