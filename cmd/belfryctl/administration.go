@@ -57,9 +57,7 @@ const dryRun = "dry-run"
 
 // administrative completes a command that works on a deployment: it adds the flags of the connection, and --output with
 // the formats, all when none are given.
-func administrative(
-	s surroundings, command *cobra.Command, work func(job) error, formats ...format,
-) *cobra.Command {
+func administrative(s surroundings, command *cobra.Command, work func(job) error, formats ...format) *cobra.Command {
 	return administrativeAt(&connection{}, s, command, work, formats...)
 }
 

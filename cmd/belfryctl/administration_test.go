@@ -176,8 +176,7 @@ func (o office) users(t *testing.T) {
 }
 
 func (o office) elements(t *testing.T) {
-	o.does(t, "import",
-		clienttest.Folder(t, map[string]string{"locations.csv": "key,name\nG71,Room 71\n"}))
+	o.does(t, "import", clienttest.Folder(t, map[string]string{"locations.csv": "key,name\nG71,Room 71\n"}))
 	wantOut(t, o.does(t, "elements", "show", "Location:G71"), "name         Room 71\n")
 	wantOut(t, o.does(t, "elements", "change", "Location:G71", "--name", "Room 71a", "--short-name", "71a"),
 		"short_name   71a\n")

@@ -61,8 +61,7 @@ func TestCommitments_ManyAreDecidedAndOneThatIsRefusedStopsNothing(t *testing.T)
 		got[0] != "Bletchley/Website: would be confirmed" {
 		t.Errorf("of one day: %q", got)
 	}
-	both := decide("rejected", "--filter", "category=Trip", "--filter", "element=Website", "--reason", "No",
-		"--really")
+	both := decide("rejected", "--filter", "category=Trip", "--filter", "element=Website", "--reason", "No", "--really")
 	valuetest.Same(t, fmt.Sprint(both), "[Bletchley/Website: decided Théâtre/Website: decided]")
 	if out := keeps.does(t, "commitments", "decide", "noted", "--filter", "title=chess"); !strings.Contains(out,
 		"Tue 2026-11-24 09:00  Chess  Clea      would be noted\n") ||

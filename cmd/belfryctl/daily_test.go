@@ -66,8 +66,7 @@ func TestInterface_Move_KeepsTheLengthAndRefusesWhatIsTaken(t *testing.T) {
 	o.does(t, "book", "Assembly", "Great Hall", "--category", "Club", "--from", "2026-12-04 15:00",
 		"--to", "2026-12-04 15:10")
 	for _, dry := range []string{"--dry-run", "--dry-run=false"} {
-		o.fails(t, exitFailure, "already booked: Great Hall",
-			move(chess, "2026-12-04", dry)...)
+		o.fails(t, exitFailure, "already booked: Great Hall", move(chess, "2026-12-04", dry)...)
 	}
 	o.wantEvent(t, chess, "2026-12-02T14:00", "2026-12-02T16:30", "Great Hall", "AB - Anna Bell")
 	o.does(t, move(chess, "2026-12-04", "--anyway")...)

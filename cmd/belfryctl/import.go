@@ -98,8 +98,7 @@ machine could see it.`,
 	flags.StringVar(&f.format, "format", formatBundle, "what is there: "+formatBundle+" or "+formatOneRoster)
 	flags.StringVar(&f.zone, "timezone", cmp.Or(s.env("BELFRY_TIMEZONE"), defaultZone),
 		"zone of local times while checking; give the deployment's own (environment: BELFRY_TIMEZONE)")
-	flags.StringVar(&f.dates, "dates", "",
-		"how a bundle writes dates that are not YYYY-MM-DD: "+dateFormats())
+	flags.StringVar(&f.dates, "dates", "", "how a bundle writes dates that are not YYYY-MM-DD: "+dateFormats())
 	complete(command, "dates", strings.Split(dateFormats(), ", ")...)
 	flags.StringVar(&f.lessonsFrom, "lessons-from", "",
 		"first day of which lessons make events; earlier ones stay as they are (default today)")
@@ -254,8 +253,7 @@ func (l *loading) ended(err error) error {
 	case err == nil:
 		return errRefused
 	case written > 0 && !l.DryRun:
-		return fmt.Errorf("%w; what was written before stays, at least %s; run the import again", err,
-			records(written))
+		return fmt.Errorf("%w; what was written before stays, at least %s; run the import again", err, records(written))
 	}
 	return err
 }

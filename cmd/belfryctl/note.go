@@ -31,8 +31,7 @@ func noteCommand(s surroundings) *cobra.Command {
 		fields := map[string]any{"contents": j.args[1], "visible_staff": staff, "visible_pupil": pupils,
 			"visible_guest": guests}
 		note, err := j.c.Create(j.ctx, path, "note", fields)
-		return j.trial(
-			j.show(err, "note", note, "id", "contents", "visible_staff", "visible_pupil", "visible_guest"))
+		return j.trial(j.show(err, "note", note, "id", "contents", "visible_staff", "visible_pupil", "visible_guest"))
 	})
 }
 

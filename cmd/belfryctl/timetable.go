@@ -87,9 +87,7 @@ func (j job) timetable(query url.Values) error {
 		return err
 	}
 	if j.as.data() {
-		return j.object(map[string]any{
-			"element": element, "commitments": append([]client.Record{}, commitments...),
-		})
+		return j.object(map[string]any{"element": element, "commitments": append([]client.Record{}, commitments...)})
 	}
 	if j.as.table() {
 		if _, err := fmt.Fprintf(j.s.out, "%s\n\n", flat(element.Text("name"))); err != nil {
@@ -226,9 +224,7 @@ type freeTime struct{ from, to, event, group, near string }
 
 // free returns the elements of a type that are free.
 func (j job) free(entityType string, of freeTime) ([]client.Record, error) {
-	query := queryOf(map[string]string{
-		"type": entityType, "starts_at": of.from, "ends_at": of.to, "event": of.event,
-	})
+	query := queryOf(map[string]string{"type": entityType, "starts_at": of.from, "ends_at": of.to, "event": of.event})
 	if err := addIDs(query, j.namedID, map[string]string{"group": of.group, "near": of.near}); err != nil {
 		return nil, err
 	}

@@ -47,11 +47,7 @@ func TestRoutes_AreServedOnceAndThenOnlyWhenChanged(t *testing.T) {
 			tag == "" {
 			t.Errorf("%s: %d %v, %d bytes", path, first.StatusCode, first.Header, len(body))
 		}
-		if again, body := get(
-			t,
-			path,
-			tag,
-		); again.StatusCode != http.StatusNotModified || len(body) != 0 ||
+		if again, body := get(t, path, tag); again.StatusCode != http.StatusNotModified || len(body) != 0 ||
 			again.Header.Get("ETag") != tag {
 			t.Errorf("%s again: %d, %d bytes", path, again.StatusCode, len(body))
 		}

@@ -123,8 +123,7 @@ func TestCollection_EveryWriteLeavesItsEntryAndItsMessagesAndNudgesTheRelay(t *t
 	valuetest.Same(t, b.nudges, 4, "nudges")
 	errortest.None(t, b.Delete(t.Context(), 1, func(*book) error { return nil }))
 	p := b.stored(t, 1)
-	p.want(t, []string{"create", "update", "update", "delete"},
-		[]string{"→A at 1", "A→B at 2", "B→C at 3", "C→ at 4"})
+	p.want(t, []string{"create", "update", "update", "delete"}, []string{"→A at 1", "A→B at 2", "B→C at 3", "C→ at 4"})
 	if !p.Deleted || p.Version != 4 || p.Schema != 3 || p.Title != "" {
 		t.Errorf("the tombstone is %+v", p)
 	}

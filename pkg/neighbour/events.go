@@ -22,9 +22,7 @@ var (
 		Path: "/internal/events/living", Field: "event_ids",
 		Nothing: func(q fact.LivingQuestion) bool { return len(q.IDs) == 0 },
 	}
-	Busy = Question[fact.BusyQuestion, []fact.Busy]{
-		Path: "/internal/events/busy", Field: "busy", Large: true,
-	}
+	Busy     = Question[fact.BusyQuestion, []fact.Busy]{Path: "/internal/events/busy", Field: "busy", Large: true}
 	Calendar = Question[fact.CalendarQuestion, []fact.CalendarEvent]{
 		Path: "/internal/events/calendar", Field: "events", Large: true,
 	}

@@ -44,9 +44,7 @@ type Runtime struct {
 }
 
 // connect opens the stores. Its errors name the store that is unavailable, and never its address.
-func connect(
-	ctx context.Context, spec Spec, cfg Config, stores Stores, tel *telemetry.Telemetry,
-) (*Runtime, error) {
+func connect(ctx context.Context, spec Spec, cfg Config, stores Stores, tel *telemetry.Telemetry) (*Runtime, error) {
 	cookies := web.Cookies{Secure: cfg.SecureCookies}
 	if spec.Stateless {
 		return &Runtime{Config: cfg, Telemetry: tel, Cookies: cookies, Bounds: web.NewBounds()}, nil

@@ -123,14 +123,8 @@ func (o Origin) hash(kind, text string) string {
 // Principal returns the user who acts in the session.
 func (r Record) Principal() principal.Principal {
 	p := principal.Principal{
-		UserID:      r.User.UserID,
-		Version:     r.User.Version,
-		Kind:        r.User.Kind,
-		ElementID:   r.User.ElementID,
-		Permissions: r.User.Permissions.Implied(),
-		AdminOf:     r.User.AdminOf,
-		StandsFor:   r.User.StandsFor,
-		Token:       r.Token,
+		UserID: r.User.UserID, Version: r.User.Version, Kind: r.User.Kind, ElementID: r.User.ElementID,
+		Permissions: r.User.Permissions.Implied(), AdminOf: r.User.AdminOf, StandsFor: r.User.StandsFor, Token: r.Token,
 	}
 	p.MayUseAPI = p.Permissions.CanAPI
 	if r.Original != nil {

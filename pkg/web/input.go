@@ -140,10 +140,7 @@ func (o Object) Object(name string) (Object, error) {
 }
 
 // contracts are the names that the contract has for a field, by Belfry's own name of it. Requests may use any.
-var contracts = map[string][]string{
-	"type":     {"entity_type"},
-	"category": {"event_category_id", "eventcategory_id"},
-}
+var contracts = map[string][]string{"type": {"entity_type"}, "category": {"event_category_id", "eventcategory_id"}}
 
 // Spell gives fields that were sent by Belfry's own name the contract's first name too, by which they are read.
 // Malformed when a field was sent by two names with different values.

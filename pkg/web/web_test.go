@@ -153,17 +153,14 @@ func TestDecisionsPart1_EveryAnswerIsTheEnvelope(t *testing.T) {
 			return fmt.Errorf("find: %w", c.UserContext().Err())
 		}),
 		route("GET", "/api/missing", func(*fiber.Ctx) error {
-			return fmt.Errorf("load: %w",
-				problem.Missing("Event", 344))
+			return fmt.Errorf("load: %w", problem.Missing("Event", 344))
 		}),
-		route("GET", "/api/forbidden",
-			func(*fiber.Ctx) error { return problem.New(problem.Forbidden, "needs admin") }),
+		route("GET", "/api/forbidden", func(*fiber.Ctx) error { return problem.New(problem.Forbidden, "needs admin") }),
 		route("GET", "/api/limited", func(*fiber.Ctx) error {
 			return &problem.Error{Kind: problem.TooManyRequests, RetryAfter: 1500 * time.Millisecond}
 		}),
 		route("GET", "/api/escapes", func(c *fiber.Ctx) error {
-			return web.OK(c,
-				web.Field{Name: "text", Value: "<>&\u2028\u2029"})
+			return web.OK(c, web.Field{Name: "text", Value: "<>&\u2028\u2029"})
 		}),
 	)
 	for _, c := range []struct {
@@ -307,8 +304,7 @@ func TestDecisionsPart1_WhoMayCall(t *testing.T) {
 		code     int
 	}{
 		{"no cookie", user(principal.All()), web.SignedIn, nil, 401},
-		{"an invalid cookie", user(principal.All()), web.SignedIn, []string{"Cookie", "scheduling_session=x"},
-			401},
+		{"an invalid cookie", user(principal.All()), web.SignedIn, []string{"Cookie", "scheduling_session=x"}, 401},
 		{"a dead session", none, web.SignedIn, []string{"Cookie", cookie}, 401},
 		{"the store is away: never anonymous", away, web.SignedIn, []string{"Cookie", cookie}, 503},
 		{"a user without can_api", user(principal.Permissions{CanSU: true}), web.SignedIn, []string{"Cookie", cookie},

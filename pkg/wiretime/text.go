@@ -64,9 +64,7 @@ func (z Zone) parseMoment(text string, order DateOrder) (moment, bool) {
 		return moment{at: at, day: z.DayOf(at), endsDay: true, noDay: z.skips(day)}, true
 	}
 	second, _, skipped := z.reach(wall)
-	m := moment{
-		at: time.Unix(second, 0).UTC(), day: day, midnight: seconds == 0, noDay: z.skips(day), noTime: skipped,
-	}
+	m := moment{at: time.Unix(second, 0).UTC(), day: day, midnight: seconds == 0, noDay: z.skips(day), noTime: skipped}
 	if !skipped {
 		m.day = z.DayOf(m.at)
 	}

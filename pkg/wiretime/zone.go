@@ -64,9 +64,7 @@ func (z Zone) Format(t time.Time) string {
 		offset = string(text[len(clock):])
 	}
 	thousandths := t.Nanosecond() / int(time.Millisecond)
-	digits := [...]byte{
-		'.', '0' + byte(thousandths/100), '0' + byte(thousandths/10%10), '0' + byte(thousandths%10),
-	}
+	digits := [...]byte{'.', '0' + byte(thousandths/100), '0' + byte(thousandths/10%10), '0' + byte(thousandths%10)}
 	return string(append(append(clock, digits[:]...), offset...))
 }
 

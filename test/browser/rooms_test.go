@@ -27,8 +27,7 @@ type wing struct {
 func newWing(t *testing.T, rooms int) wing {
 	t.Helper()
 	w := wing{word: "Wing-" + uuid.NewString()[:8], admin: system.Get(t).Admin(t)}
-	w.kind = w.admin.Import(t, "eventcategories", map[string]any{"key": w.word, "name": w.word,
-		"busy": true})[w.word]
+	w.kind = w.admin.Import(t, "eventcategories", map[string]any{"key": w.word, "name": w.word, "busy": true})[w.word]
 	var records []map[string]any
 	for i := range rooms {
 		name := fmt.Sprintf("%s %03d", w.word, i)

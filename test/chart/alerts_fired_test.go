@@ -156,8 +156,7 @@ var trials = map[string]map[string]func(s *stage) (again, mend func()){
 		"BelfryNoticesFailing": func(s *stage) (func(), func()) {
 			s.endpoint.Answer(http.StatusInternalServerError)
 			send := func() {
-				_, _ = s.admin.Send(s.t.Context(), "POST", fmt.Sprintf("/api/admin/webhooks/%d/test", s.webhook),
-					nil)
+				_, _ = s.admin.Send(s.t.Context(), "POST", fmt.Sprintf("/api/admin/webhooks/%d/test", s.webhook), nil)
 			}
 			return send, func() {
 				s.endpoint.Answer(http.StatusNoContent)

@@ -177,8 +177,7 @@ func TestDecisionsPart4_AtMost1000Elements(t *testing.T) {
 			`{"status":"Unprocessable entity","errors":{"elements":["has more than 1000 entries"]}}`)
 	many := c.Post(t, "/api/events", school.booking(slices.Repeat([]string{"x"}, 1001)))
 	wantInvalid(t, many, "null", `{"elements":["has more than 1000 entries"]}`)
-	a = c.Post(t, "/api/events", school.booking(slices.Repeat([]string{"x"}, 1000))).Must(t,
-		http.StatusOK)
+	a = c.Post(t, "/api/events", school.booking(slices.Repeat([]string{"x"}, 1000))).Must(t, http.StatusOK)
 	equal(t, "the failures of 1,000", a.Len(t, "failures"), 1000)
 }
 

@@ -104,8 +104,7 @@ func TestDecisionsPart5_Allocating(t *testing.T) {
 	equal(t, "the request", a.At(t, "event.requests"), form(1))
 
 	a = g.client.Post(t, requestPath(request)+"/allocations", object{
-		"elements": []any{g.buses[0].Sent(), "no-id", stranger.ID, g.buses[3].ID, g.buses[1].Sent(),
-			g.buses[2].Sent()},
+		"elements": []any{g.buses[0].Sent(), "no-id", stranger.ID, g.buses[3].ID, g.buses[1].Sent(), g.buses[2].Sent()},
 	}).Must(t, http.StatusOK)
 	b := decode[booked](t, a)
 	equal(t, "failures", b.failures(),

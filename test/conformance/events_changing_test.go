@@ -65,12 +65,10 @@ func TestPart4_2_Rule10_TimesOfASubset(t *testing.T) {
 		allDay       bool
 		errors       string
 	}{
-		{"only the start", object{"starts_at": "2019-04-10 08:00"}, "2019-04-10 08:00", "2019-04-10 10:00",
-			false, ""},
+		{"only the start", object{"starts_at": "2019-04-10 08:00"}, "2019-04-10 08:00", "2019-04-10 10:00", false, ""},
 		{"only the start, set A", object{"starts_at_text": "2019-04-10 08:00"}, "2019-04-10 08:00",
 			"2019-04-10 10:00", false, ""},
-		{"only the end", object{"ends_at": "2019-04-10 12:00"}, "2019-04-10 09:00", "2019-04-10 12:00", false,
-			""},
+		{"only the end", object{"ends_at": "2019-04-10 12:00"}, "2019-04-10 09:00", "2019-04-10 12:00", false, ""},
 		{"only the end, set A", object{"ends_at_text": "2019-04-10 12:00"}, "2019-04-10 09:00",
 			"2019-04-10 12:00", false, ""},
 		{"a blank end, set A", object{"ends_at_text": ""}, "2019-04-10 09:00", "2019-04-10 09:00", false, ""},
@@ -147,8 +145,7 @@ func TestDecisionsPart4_PutIsPatch(t *testing.T) {
 	c.Get(t, path).Want(t, http.StatusOK, want)
 	wantInvalid(t, c.Put(t, path, object{"event": object{"body": ""}}), made.At(t, "event.id"),
 		`{"body":["can't be blank"]}`)
-	school.As(t).Put(t, path, object{"event": object{"body": "third"}}).Want(t, http.StatusForbidden,
-		forbidden)
+	school.As(t).Put(t, path, object{"event": object{"body": "third"}}).Want(t, http.StatusForbidden, forbidden)
 	c.Put(t, path, object{}).WantCode(t, http.StatusBadRequest)
 }
 
@@ -167,11 +164,9 @@ func TestPart4_2_Rule11_DeletingAnEventDeletesWhatIsOnIt(t *testing.T) {
 	}
 	c.Delete(t, commitmentPath(commitment)).Want(t, http.StatusBadRequest,
 		missing("Bad request", "Commitment", commitment))
-	c.Patch(t, commitmentPath(commitment),
-		object{"commitment": object{"status": "confirmed"}}).
+	c.Patch(t, commitmentPath(commitment), object{"commitment": object{"status": "confirmed"}}).
 		Want(t, http.StatusNotFound, missing("Not found", "Commitment", commitment))
-	c.Delete(t, requestPath(request)).Want(t, http.StatusNotFound,
-		missing("Not found", "Request", request))
+	c.Delete(t, requestPath(request)).Want(t, http.StatusNotFound, missing("Not found", "Request", request))
 	c.Get(t, notePath(note)).Want(t, http.StatusNotFound, missing("Not found", "Note", note))
 	equal(t, "the room's day", listed(t, on(t, c, room, "start_date=2019-04-10")), "kept")
 	c.Get(t, elementPath(buses)+"/requests?start_date=2019-04-10").Want(t, http.StatusOK,
@@ -194,8 +189,7 @@ func TestPart4_2_Rule12_DeletingACommitment(t *testing.T) {
 	for range 2 {
 		c.Delete(t, path).Want(t, http.StatusBadRequest, missing("Bad request", "Commitment", commitment))
 	}
-	c.Delete(t, commitmentPath(noSuchID)).Want(t, http.StatusBadRequest,
-		missing("Bad request", "Commitment", noSuchID))
+	c.Delete(t, commitmentPath(noSuchID)).Want(t, http.StatusBadRequest, missing("Bad request", "Commitment", noSuchID))
 }
 
 // decided makes an event with four commitments to controlled elements: requested, confirmed, rejected and noted.
@@ -257,8 +251,7 @@ func TestDecisionsPart4_RetimingByTheElementsAdministratorKeepsTheStatus(t *test
 		object{"event": object{"starts_at": "2019-04-10 09:30"}}).Must(t, http.StatusOK)
 	equal(t, "re-timed by the elements' administrator", statuses(t, a),
 		"requested confirmed rejected noted uncontrolled")
-	a = school.Admin().Patch(t, path, object{"event": object{"starts_at": "2019-04-10 09:15"}}).Must(t,
-		http.StatusOK)
+	a = school.Admin().Patch(t, path, object{"event": object{"starts_at": "2019-04-10 09:15"}}).Must(t, http.StatusOK)
 	equal(t, "re-timed by an admin, who administers none of them", statuses(t, a),
 		"requested requested requested requested uncontrolled")
 }

@@ -126,8 +126,7 @@ func TestPart4_3_Rule02_FieldsNotGivenKeepTheirValues(t *testing.T) {
 		for _, path := range notePaths(id) {
 			a := c.Put(t, path, object{"note": step.change}).Must(t, http.StatusOK)
 			html := strings.TrimSuffix(a.Text(t, "note.formatted_contents"), "\n")
-			equal(t, "after "+jsonText(step.change),
-				a.At(t, "note.contents")+" "+html+" "+shownTo(t, a), step.want)
+			equal(t, "after "+jsonText(step.change), a.At(t, "note.contents")+" "+html+" "+shownTo(t, a), step.want)
 			equal(t, "as get shows it", c.Get(t, path).Body, a.Body)
 		}
 	}

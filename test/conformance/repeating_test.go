@@ -48,8 +48,7 @@ func TestDecisionsPart1_IfMatchThatDoesNotMatch(t *testing.T) {
 		method, path string
 		body         any
 	}{{"PATCH", path, wrapped("event", "body", "Third")}, {"PUT", path, wrapped("event", "body", "Third")},
-		{"DELETE", path, nil}, {"POST", path + "/add",
-			object{"elements": []string{school.Location(t).Sent()}}}} {
+		{"DELETE", path, nil}, {"POST", path + "/add", object{"elements": []string{school.Location(t).Sent()}}}} {
 		a := c.Do(t, call.method, call.path, call.body, "If-Match", first)
 		equal(t, a.Request+" with the first ETag", statusOf(t, a), `412"Precondition failed"`)
 	}

@@ -31,9 +31,7 @@ func TestDataOut_AnExportIsImportedToTheSameAnswers(t *testing.T) {
 	b := servicetest.Start(t, servicetest.Options{NoRace: true})
 	from, to := loggedIn(t, a.URL, a.AdminUUID), loggedIn(t, b.URL, b.AdminUUID)
 	school := filepath.Join(t.TempDir(), "school")
-	_, err := demo.Generate(school, demo.Options{
-		Pupils: *tripPupils, Years: *tripYears, Seed: 5, LastYear: 2026,
-	})
+	_, err := demo.Generate(school, demo.Options{Pupils: *tripPupils, Years: *tripYears, Seed: 5, LastYear: 2026})
 	errortest.None(t, err)
 	program := buildBelfryctl(t)
 	program.loadByCommand(t, a, from, school)

@@ -148,8 +148,7 @@ func (s *system) connect(ctx context.Context) error {
 func (s *system) build(ctx context.Context, older string) error {
 	packages := fleet.Packages(names.WithData())
 	s.newer.bin = filepath.Join(s.dir, "bin")
-	err := checkout.Build(ctx, s.newer.bin+string(filepath.Separator),
-		append(packages, "./tilt/frontdoor")...)
+	err := checkout.Build(ctx, s.newer.bin+string(filepath.Separator), append(packages, "./tilt/frontdoor")...)
 	if err != nil || older == "" {
 		return err
 	}

@@ -340,9 +340,7 @@ func (w *world) compareWrites(t *testing.T) {
 func (w *world) compareChanges(t *testing.T) {
 	group, lesson := w.elements["its group"], w.events["with its group"]
 	pupil, admin := w.clients["pupil"], w.admin
-	for _, path := range []string{
-		fmt.Sprintf("/api/elements/%d", group.id), fmt.Sprintf("/api/events/%d", lesson.id),
-	} {
+	for _, path := range []string{fmt.Sprintf("/api/elements/%d", group.id), fmt.Sprintf("/api/events/%d", lesson.id)} {
 		pupil.Get(t, path).WantCode(t, http.StatusOK)
 	}
 	switched := w.clients["su"]

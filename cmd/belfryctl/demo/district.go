@@ -34,8 +34,7 @@ func (o Options) columns(kind bundle.Kind) []string {
 // writeDistrict writes the schools one after another, so no more than one is in memory, and a user who administers
 // all of them.
 func writeDistrict(o Options, out *files) Summary {
-	admin := user{districtUser, "District Administrator", "administrator@district.example", "staff", "", adminMay,
-		""}
+	admin := user{districtUser, "District Administrator", "administrator@district.example", "staff", "", adminMay, ""}
 	out.write(bundle.Users, admin.cells(out.columns(bundle.Users), o.uuid(admin.key))...)
 	sum := Summary{Logins: []Login{admin.login(o.uuid(admin.key))}}
 	for n := range o.Schools {

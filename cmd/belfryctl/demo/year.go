@@ -98,8 +98,7 @@ func (y *year) formGroups(form int, cohort []int) {
 		house := y.pupils[of[0]].house
 		code := fmt.Sprintf("%s-%d", data.Houses[house], form)
 		name := fmt.Sprintf("%s Year %d", data.Houses[house], form)
-		y.join(houseKey(house), y.group(code, name, "House", y.refs(of)...),
-			y.first, y.last)
+		y.join(houseKey(house), y.group(code, name, "House", y.refs(of)...), y.first, y.last)
 	}
 }
 

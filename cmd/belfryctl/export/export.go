@@ -140,8 +140,7 @@ func (x *export) readChanges() error {
 				x.changed[event] = true
 			}
 			if c.Text("change") == "deleted" {
-				x.gone = append(x.gone,
-					client.Record{"kind": c["kind"], "id": c["id"], "changed_at": c["changed_at"]})
+				x.gone = append(x.gone, client.Record{"kind": c["kind"], "id": c["id"], "changed_at": c["changed_at"]})
 			}
 		}
 		if next == token {

@@ -63,12 +63,8 @@ func run(ctx context.Context, log *slog.Logger, args []string, getenv func(strin
 	}
 	telemetry := false
 	db, err := ferretdb.New(&ferretdb.Config{
-		PostgreSQLURL: s.postgres,
-		ListenAddr:    s.listen,
-		StateDir:      s.state,
-		LogLevel:      slog.LevelError,
-		LogOutput:     os.Stderr,
-		Telemetry:     &telemetry,
+		PostgreSQLURL: s.postgres, ListenAddr: s.listen, StateDir: s.state, LogLevel: slog.LevelError,
+		LogOutput: os.Stderr, Telemetry: &telemetry,
 	})
 	if err != nil {
 		return fmt.Errorf("FerretDB does not start (its own line above says why): %w", err)

@@ -35,8 +35,7 @@ func TestGivenAddressThatCannotBeUsed(t *testing.T) {
 			if strings.Contains(err.Error(), "hunter2") || strings.Contains(err.Error(), "belfry:") {
 				t.Errorf("the error shows user or password: %v", err)
 			}
-			errortest.Is(t, errortest.Of(os.Stat(o.Dir)), os.ErrNotExist,
-				"the folder of the stores was made")
+			errortest.Is(t, errortest.Of(os.Stat(o.Dir)), os.ErrNotExist, "the folder of the stores was made")
 		})
 	}
 }
@@ -88,8 +87,7 @@ func TestPort(t *testing.T) {
 		t.Errorf("with port %d taken by another the run gets %d (%v), want a free one", redisPort, moved, err)
 	}
 	t.Setenv("STORES_REDIS_PORT", strconv.Itoa(redisPort))
-	errortest.Says(t, errortest.Of(at.port("STORES_REDIS_PORT")), "STORES_REDIS_PORT",
-		"a fixed port that is taken")
+	errortest.Says(t, errortest.Of(at.port("STORES_REDIS_PORT")), "STORES_REDIS_PORT", "a fixed port that is taken")
 	errortest.None(t, os.WriteFile(filepath.Join(at.dir, "ports.json"), []byte(`{"STORES_MONGO`), 0o644))
 	errortest.Report(t, errortest.Of(at.port("STORES_MONGO_PORT")), "after half a file of ports")
 }

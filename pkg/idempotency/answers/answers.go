@@ -96,9 +96,7 @@ return stored`)
 
 // Begin returns the answer that the user's request got before or, for the first try, nil and a lock with that lifetime.
 // Conflict when the key was used with another body or its first try is under way.
-func (s *Store) Begin(
-	ctx context.Context, user int64, k idempotency.Key, hold time.Duration,
-) (*Answer, Lock, error) {
+func (s *Store) Begin(ctx context.Context, user int64, k idempotency.Key, hold time.Duration) (*Answer, Lock, error) {
 	lock, err := json.Marshal(entry{Body: k.Body, Holder: rand.Text()})
 	if err != nil {
 		return nil, Lock{}, fmt.Errorf("encode a lock: %w", err)

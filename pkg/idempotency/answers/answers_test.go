@@ -93,8 +93,7 @@ func TestDecisionsPart1_ARequestInProgressIsAConflictUntilItIsReleasedOrItsHolde
 func TestALongAnswerIsNotRemembered(t *testing.T) {
 	s, _, _ := open(t)
 	k := key("k", "a")
-	errortest.None(t, s.Keep(t.Context(), lock(t, s, k, hold),
-		answers.Answer{Code: 200, Body: make([]byte, 64<<10+1)}))
+	errortest.None(t, s.Keep(t.Context(), lock(t, s, k, hold), answers.Answer{Code: 200, Body: make([]byte, 64<<10+1)}))
 	lock(t, s, k, hold)
 }
 

@@ -257,8 +257,7 @@ func (l *run) list(ctx context.Context, kind bundle.Kind, b *batch, answer clien
 		if record.Index < 0 || record.Index >= len(b.rows) {
 			continue
 		}
-		listed, err := l.options.stored.listed(l.values, kind, b.rows[record.Index], record.Result,
-			stored[record.ID])
+		listed, err := l.options.stored.listed(l.values, kind, b.rows[record.Index], record.Result, stored[record.ID])
 		if err != nil {
 			return err
 		}

@@ -32,8 +32,7 @@ func (f *Folder) read(r *row) {
 	switch r.table {
 	case orgs:
 		school := r.enum("type", orgTypes) == "school"
-		f.orgs = append(f.orgs,
-			org{head: h, name: r.Name("name"), parent: r.id("parentSourcedId"), school: school})
+		f.orgs = append(f.orgs, org{head: h, name: r.Name("name"), parent: r.id("parentSourcedId"), school: school})
 	case sessions:
 		r.enum("type", sessionTypes)
 		r.Name("title")

@@ -64,8 +64,7 @@ func read(file *excelize.File) (*Book, error) {
 		return nil, fmt.Errorf("%w (%w)", ErrUnreadable, err)
 	}
 	book := &Book{}
-	cells := cells{file: file, since1904: properties.Date1904 != nil && *properties.Date1904,
-		formats: map[int]format{}}
+	cells := cells{file: file, since1904: properties.Date1904 != nil && *properties.Date1904, formats: map[int]format{}}
 	for _, name := range file.GetSheetList() {
 		s, err := cells.sheet(name)
 		if err != nil {

@@ -208,12 +208,9 @@ func (c *Consumer) spanOptions(message Message) []trace.SpanStartOption {
 		trace.WithNewRoot(),
 		trace.WithSpanKind(trace.SpanKindConsumer),
 		trace.WithAttributes(
-			attribute.String("messaging.system", "redis"),
-			semconv.MessagingDestinationName(c.Stream),
-			semconv.MessagingConsumerGroupName(c.Group),
-			semconv.MessagingOperationTypeProcess,
-			semconv.MessagingOperationName("process"),
-			semconv.MessagingMessageID(message.ID),
+			attribute.String("messaging.system", "redis"), semconv.MessagingDestinationName(c.Stream),
+			semconv.MessagingConsumerGroupName(c.Group), semconv.MessagingOperationTypeProcess,
+			semconv.MessagingOperationName("process"), semconv.MessagingMessageID(message.ID),
 		),
 	}
 	carrier := propagation.MapCarrier{"traceparent": message.Trace}

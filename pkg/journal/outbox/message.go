@@ -34,11 +34,8 @@ func NewMessage(ctx context.Context, kind string, subject int64) Message {
 	carrier := propagation.MapCarrier{}
 	propagation.TraceContext{}.Inject(ctx, carrier)
 	return Message{
-		ID:      rand.Text(),
-		Kind:    kind,
-		Subject: subject,
-		At:      time.Now().UTC().Truncate(time.Millisecond),
-		Trace:   carrier.Get("traceparent"),
+		ID: rand.Text(), Kind: kind, Subject: subject, At: time.Now().UTC().Truncate(time.Millisecond),
+		Trace: carrier.Get("traceparent"),
 	}
 }
 

@@ -40,8 +40,7 @@ func TestTheTableIsOfTheFoldersTheModulesTheRoutesAndTheNeighbours(t *testing.T)
 		found["neighbours.yaml"] = append(found["neighbours.yaml"], service)
 	}
 	for _, where := range []string{"services/", "go.work", "routes.yaml", "neighbours.yaml"} {
-		valuetest.List(t, slices.Compact(slices.Sorted(slices.Values(found[where]))), want,
-			"%s, and names.txt", where)
+		valuetest.List(t, slices.Compact(slices.Sorted(slices.Values(found[where]))), want, "%s, and names.txt", where)
 	}
 }
 

@@ -133,11 +133,8 @@ func variables(v reflect.Value) []Variable {
 			continue
 		}
 		list = append(list, Variable{
-			Name:        name,
-			Default:     field.Tag.Get("default"),
-			Required:    field.Tag.Get("required") == "true",
-			Description: field.Tag.Get("desc"),
-			Value:       printed(value),
+			Name: name, Default: field.Tag.Get("default"), Required: field.Tag.Get("required") == "true",
+			Description: field.Tag.Get("desc"), Value: printed(value),
 		})
 	}
 	return list

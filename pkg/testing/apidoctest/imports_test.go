@@ -16,8 +16,7 @@ func TestNoBinaryHasTheChecker(t *testing.T) {
 	if err != nil || len(commands) != 5 {
 		t.Fatalf("%v: %v", commands, err)
 	}
-	commands = append(commands, filepath.Join(root, "deploy", "local"),
-		filepath.Join(root, "cmd", "belfryctl"))
+	commands = append(commands, filepath.Join(root, "deploy", "local"), filepath.Join(root, "cmd", "belfryctl"))
 	list := exec.CommandContext(t.Context(), "go", append([]string{"list", "-deps"}, commands...)...)
 	list.Dir = root
 	out, err := list.Output()

@@ -106,8 +106,7 @@ func TestInbox_ConfirmsRejectsAndUndoes(t *testing.T) {
 		"by Decider "+d.word+"u0", "The hall is painted.",
 		"Nothing waits", "Decided lately", "Decide again")
 	undo := strings.Replace(picks[1], "requested", "rejected", 1)
-	one.send("/inbox", url.Values{"do": {"requested"}, "pick": {undo}, "was": {"noted"}}, 200, "Waits again",
-		"◐ seen")
+	one.send("/inbox", url.Values{"do": {"requested"}, "pick": {undo}, "was": {"noted"}}, 200, "Waits again", "◐ seen")
 	one.send("/inbox", url.Values{"do": {"requested"}, "pick": {undo}}, 200, "has been decided meanwhile", "◐ seen")
 	for _, bad := range []url.Values{
 		{"do": {"explode"}}, {"do": {"confirmed"}, "pick": {"1"}}, {"do": {"confirmed"}, "pick": {"1-x-requested"}},

@@ -181,9 +181,7 @@ func (v *visit) people(user client.Record) (*peopleShown, error) {
 		Blind:  v.sights.Of(kind, user.Inner("permissions").Text("admin") == yes) == principal.SeesPublic}
 	ids := slices.DeleteFunc(append(pupils, own), func(id int64) bool { return id == 0 })
 	if len(ids) > 0 {
-		named, err := v.timetables(url.Values{
-			"elements": {joinIDs(ids)}, "start_date": {v.zone.DayOf(v.now).String()},
-		})
+		named, err := v.timetables(url.Values{"elements": {joinIDs(ids)}, "start_date": {v.zone.DayOf(v.now).String()}})
 		if err != nil {
 			return nil, err
 		}

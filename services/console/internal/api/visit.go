@@ -50,10 +50,7 @@ func (h handlers) show(do func(*visit) error) fiber.Handler {
 }
 
 func (h handlers) visit(c *fiber.Ctx) (*visit, error) {
-	header := http.Header{
-		"X-Request-Id":    {web.RequestID(c)},
-		"X-Forwarded-For": {web.ClientAddress(c, h.trusted)},
-	}
+	header := http.Header{"X-Request-Id": {web.RequestID(c)}, "X-Forwarded-For": {web.ClientAddress(c, h.trusted)}}
 	if token, ok := h.cookies.Token(c); ok {
 		header.Set("Cookie", h.cookies.Name()+"="+token.Reveal())
 	}

@@ -91,7 +91,6 @@ func TestHardToBreak_Row16_AdministratorsByImportHaveEntriesOfTheirOwn(t *testin
 	s.Import(t, "administrators", row("una"), row("vic"))
 	s.Import(t, "administrators", row("una"), row("vic"))       // unchanged
 	s.add(t, "locations", "hall", fields{"name": "Great hall"}) // a name is no right
-	s.wantAudit(t, path("record=Element:%d", hall),
-		path("update Element:%d: administrators → %d,%d", hall, una, vic))
+	s.wantAudit(t, path("record=Element:%d", hall), path("update Element:%d: administrators → %d,%d", hall, una, vic))
 	s.wantAudit(t, path("record=User:%d", vic), path("update Element:%d: administrators → %d,%d", hall, una, vic))
 }

@@ -42,12 +42,8 @@ func (h handlers) importMemberships(c *fiber.Ctx, batch importer.Batch) ([]recor
 func readMembershipRow(r importer.Record) element.MembershipRow {
 	faults := problem.Fields{}
 	return element.MembershipRow{
-		Row:     r.Row,
-		Group:   reference(r.Fields, "group", faults),
-		Member:  reference(r.Fields, "member", faults),
-		Days:    readSourcedDays(r.Fields, faults),
-		Changes: readChanges(r.Fields, faults),
-		Faults:  faults,
+		Row: r.Row, Group: reference(r.Fields, "group", faults), Member: reference(r.Fields, "member", faults),
+		Days: readSourcedDays(r.Fields, faults), Changes: readChanges(r.Fields, faults), Faults: faults,
 	}
 }
 
@@ -61,10 +57,8 @@ func (h handlers) importAdministrators(c *fiber.Ctx, batch importer.Batch) ([]re
 func readAdministratorRow(r importer.Record) element.AdministratorRow {
 	faults := problem.Fields{}
 	return element.AdministratorRow{
-		Row:     record.Row{Key: r.Key},
-		Element: reference(r.Fields, "element", faults),
-		User:    reference(r.Fields, "user", faults),
-		Faults:  faults,
+		Row: record.Row{Key: r.Key}, Element: reference(r.Fields, "element", faults),
+		User: reference(r.Fields, "user", faults), Faults: faults,
 	}
 }
 

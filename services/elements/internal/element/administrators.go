@@ -32,9 +32,7 @@ func (s *Service) ListAdministrators(
 // AddAdministrator makes the user an administrator of the element, which is controlled from then on. It changes nothing
 // when the user is one already. A Missing problem when there is no such element or user; Forbidden unless p administers
 // the element and the user's own element.
-func (s *Service) AddAdministrator(
-	ctx context.Context, p principal.Principal, id, userID int64,
-) (fact.User, error) {
+func (s *Service) AddAdministrator(ctx context.Context, p principal.Principal, id, userID int64) (fact.User, error) {
 	found, err := s.Users.Users(ctx, fact.UsersQuestion{IDs: []int64{userID}})
 	if err != nil {
 		return fact.User{}, err

@@ -107,9 +107,7 @@ func (s *Service) enroll(ctx context.Context, school int64, elements ...Element)
 	days := wiretime.Days{First: s.today(), Last: wiretime.LastDay}
 	memberships := make([]Membership, len(elements))
 	for i, e := range elements {
-		memberships[i] = Membership{
-			Group: school, Member: e.ID, Nested: e.IsGroup(), Days: []wiretime.Days{days},
-		}
+		memberships[i] = Membership{Group: school, Member: e.ID, Nested: e.IsGroup(), Days: []wiretime.Days{days}}
 	}
 	_, err := s.Memberships.Insert(ctx, memberships)
 	return err

@@ -111,9 +111,7 @@ func (s *Service) decidedBy(ctx context.Context, v sight, ids ...int64) ([]int64
 }
 
 // newCommitment makes a commitment of the element with that id from the fact; elements are those that the fact names.
-func newCommitment(
-	f fact.Commitment, id int64, elements map[int64]*Element, include Include, v sight,
-) Commitment {
+func newCommitment(f fact.Commitment, id int64, elements map[int64]*Element, include Include, v sight) Commitment {
 	c := Commitment{Commitment: f}
 	c.Staff, c.Locations = include.texts(f.Involved, elements, v)
 	if f.ElementID != id {

@@ -29,22 +29,16 @@ type Import struct {
 // ImportElements imports a batch, see record.Import; rows of people who have been erased and of elements that are not
 // p's fail. Malformed when p has to name a school; Missing when it does not exist, Forbidden when it is not p's;
 // Conflict when other writers keep changing the same elements.
-func (s *Service) ImportElements(
-	ctx context.Context, p principal.Principal, batch Import,
-) ([]record.Outcome, error) {
+func (s *Service) ImportElements(ctx context.Context, p principal.Principal, batch Import) ([]record.Outcome, error) {
 	var err error
 	if batch.School, err = s.schoolOfImport(ctx, p, batch.School); err != nil {
 		return nil, err
 	}
 	b := &elementBatch{Import: batch, service: s, p: p}
 	return record.Import[Row, Element]{
-		DryRun:   record.IsDryRun(ctx),
-		Find:     b.find,
-		Imported: func(e Element) (int64, string) { return e.ID, e.ImportHash },
-		Refuse:   b.refuse,
-		Apply:    b.elementOf,
-		Insert:   b.insert,
-		Replace:  replaceRows(s.Store),
+		DryRun: record.IsDryRun(ctx), Find: b.find,
+		Imported: func(e Element) (int64, string) { return e.ID, e.ImportHash }, Refuse: b.refuse, Apply: b.elementOf,
+		Insert: b.insert, Replace: replaceRows(s.Store),
 	}.Run(ctx, batch.Rows)
 }
 
@@ -83,9 +77,7 @@ func (b *elementBatch) find(ctx context.Context, rows []Row) (map[string]Element
 	if b.waiting, err = b.service.waiting(ctx, b.School, existing); err != nil {
 		return nil, err
 	}
-	b.own, err = authority.AskOwn(
-		ctx, b.p, idsOf(slices.Collect(maps.Values(existing))), b.service.Belonging,
-	)
+	b.own, err = authority.AskOwn(ctx, b.p, idsOf(slices.Collect(maps.Values(existing))), b.service.Belonging)
 	return stored, err
 }
 
@@ -142,9 +134,7 @@ func (s *Service) schoolOfImport(ctx context.Context, p principal.Principal, nam
 
 // waiting returns those of the elements that an interrupted call made for the school without enrolling them, unless
 // they have ever been enrolled.
-func (s *Service) waiting(
-	ctx context.Context, school int64, elements map[string]Element,
-) (map[int64]Element, error) {
+func (s *Service) waiting(ctx context.Context, school int64, elements map[string]Element) (map[int64]Element, error) {
 	waiting := map[int64]Element{}
 	for _, e := range elements {
 		if school != 0 && e.FirstSchool == school {

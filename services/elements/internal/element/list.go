@@ -22,9 +22,7 @@ type Listing struct {
 // They are those that p administers. A list by key, which has at most one element, is recorded as a read of its
 // details. A Missing problem when the school does not exist, Malformed when the group is not a school, Forbidden when
 // it is not p's.
-func (s *Service) List(
-	ctx context.Context, p principal.Principal, l Listing,
-) (page []Element, next int64, err error) {
+func (s *Service) List(ctx context.Context, p principal.Principal, l Listing) (page []Element, next int64, err error) {
 	limit := l.Limit
 	l.Limit++
 	if err := s.chooseAdministered(ctx, p, &l); err != nil || l.IDs != nil && len(l.IDs) == 0 {

@@ -75,9 +75,7 @@ func membershipEntry(ctx context.Context, before, after element.Membership) []au
 }
 
 func membershipValues(m element.Membership) []audit.Value {
-	return []audit.Value{
-		audit.ID("group", m.Group), audit.ID("member", m.Member), audit.Text("days", daysText(m.Days)),
-	}
+	return []audit.Value{audit.ID("group", m.Group), audit.ID("member", m.Member), audit.Text("days", daysText(m.Days))}
 }
 
 // feedEntry returns the audit's entry of a change of a feed; before has no id when the feed is made, after when it

@@ -85,9 +85,7 @@ var (
 	orderOfName  = bson.D{{Key: "name", Value: 1}, {Key: "_id", Value: 1}}
 )
 
-func (s *Elements) find(
-	ctx context.Context, filter bson.D, o *options.FindOptionsBuilder,
-) ([]element.Element, error) {
+func (s *Elements) find(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) ([]element.Element, error) {
 	return s.elements.Find(ctx, filter, o.SetProjection(withoutGrams))
 }
 
@@ -159,9 +157,7 @@ func byAdministrators(users []int64) bson.D {
 }
 
 // List implements element.Store.
-func (s *Elements) List(
-	ctx context.Context, f element.Filter, after int64, limit int,
-) ([]element.Element, error) {
+func (s *Elements) List(ctx context.Context, f element.Filter, after int64, limit int) ([]element.Element, error) {
 	return s.ends.list(f, after, limit, func(upTo int64) ([]element.Element, error) {
 		return s.find(ctx, page(f, after, upTo), options.Find().SetSort(orderOfID).SetLimit(int64(limit)))
 	})
@@ -371,9 +367,7 @@ func (s *Elements) Replace(ctx context.Context, elements []element.Element) (boo
 }
 
 // Change implements element.Store.
-func (s *Elements) Change(
-	ctx context.Context, id int64, decide func(*element.Element) error,
-) (element.Element, error) {
+func (s *Elements) Change(ctx context.Context, id int64, decide func(*element.Element) error) (element.Element, error) {
 	e, err := s.elements.Change(ctx, id, decide)
 	if mongostore.IsDuplicateKey(err) { // the uuid is the only unique field that a change may touch
 		err = element.ErrUUIDTaken

@@ -79,9 +79,7 @@ func (s *Erasures) ListRunning(ctx context.Context) ([]element.Erasure, error) {
 	return s.find(ctx, runningErasures(), options.Find().SetLimit(mostRunning))
 }
 
-func (s *Erasures) find(
-	ctx context.Context, filter bson.D, o *options.FindOptionsBuilder,
-) ([]element.Erasure, error) {
+func (s *Erasures) find(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) ([]element.Erasure, error) {
 	found, err := mongostore.Find[erasureDocument](ctx, s.erasures, filter, o)
 	return sequence.Map(found, func(f erasureDocument) element.Erasure { return f.erasure() }), err
 }
@@ -98,9 +96,7 @@ func (s *Erasures) Insert(ctx context.Context, e element.Erasure) error {
 }
 
 // Change implements element.ErasureStore.
-func (s *Erasures) Change(
-	ctx context.Context, id int64, decide func(*element.Erasure) error,
-) (element.Erasure, error) {
+func (s *Erasures) Change(ctx context.Context, id int64, decide func(*element.Erasure) error) (element.Erasure, error) {
 	d, err := mongostore.Update(ctx, s.erasures, id, func(d *erasureDocument) error {
 		e := d.erasure()
 		if err := decide(&e); err != nil {

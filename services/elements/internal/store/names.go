@@ -118,9 +118,7 @@ func (s *Elements) listAll(ctx context.Context) ([]int64, error) {
 
 // firstOf returns the first of the current elements that match and whose folded names are accepted, 0: all of them, in
 // order of name, then id.
-func firstOf(
-	all []named, among element.Among, limit int, accepts func(folded string) bool,
-) (found []element.Element) {
+func firstOf(all []named, among element.Among, limit int, accepts func(folded string) bool) (found []element.Element) {
 	if p := among.After; p != nil {
 		after := named{name: p.Name, id: p.ID + 1}
 		from, _ := slices.BinarySearchFunc(all, after, inOrderOfName)

@@ -29,8 +29,7 @@ func TestAbsences_WhoIsElsewhereIsThoseOfTheSlowModelAcrossClockChanges(t *testi
 	const pupils, groups = 3, 3 // pupils are elements 1 to 3, groups 11 to 13
 	rapid.Check(t, func(t *rapid.T) {
 		z := timetest.Zone(t, rapid.SampledFrom([]string{"Europe/London", "America/New_York",
-			"Australia/Lord_Howe"}).Draw(t,
-			"zone"))
+			"Australia/Lord_Howe"}).Draw(t, "zone"))
 		origin := timetest.Day(t, rapid.SampledFrom([]string{"2026-03-28", "2026-10-24", "2026-03-07",
 			"2026-10-31", "2026-04-04"}).Draw(t, "around"))
 		s := &Service{Options: Options{Zone: z}}

@@ -41,12 +41,8 @@ func (s *Service) contents(a Absence) string {
 		}
 		// The time comes first, as nothing in it can begin a block of Markdown.
 		fmt.Fprintf(
-			&text,
-			"- %s, %s%s: %s",
-			fact.PlainMarkdown(event.When(s.Zone, at.event.Span), mostTime),
-			fact.TitleOf(at.event.ID),
-			at.where(),
-			strings.Join(names, ", "),
+			&text, "- %s, %s%s: %s", fact.PlainMarkdown(event.When(s.Zone, at.event.Span), mostTime),
+			fact.TitleOf(at.event.ID), at.where(), strings.Join(names, ", "),
 		)
 		if more := len(at.pupils) - mostNamed; more > 0 {
 			fmt.Fprintf(&text, " … and %d more", more)

@@ -234,8 +234,7 @@ func (s set) alsoIn(t *testing.T, day string, pupils ...int) int64 {
 	id := group(t, s.pupils[pupils[0]], day, day)
 	for _, p := range pupils[1:] {
 		line := map[string]any{"element_id": s.pupils[p], "first_day": day, "last_day": day}
-		s.admin.Post(t, path("/api/admin/elements/%d/members", id),
-			map[string]any{"members": []any{line}}).Must(t, 201)
+		s.admin.Post(t, path("/api/admin/elements/%d/members", id), map[string]any{"members": []any{line}}).Must(t, 201)
 	}
 	return id
 }

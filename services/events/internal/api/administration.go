@@ -92,16 +92,10 @@ func (h handlers) checkAbsences(c *fiber.Ctx) error {
 		return web.Field{Name: string(change), Value: report.Changes[change]}
 	}
 	return web.OK(
-		c,
-		web.Field{Name: "start_date", Value: days.First.String()},
-		web.Field{Name: "end_date", Value: days.Last.String()},
-		web.Field{Name: "clashes", Value: shown},
-		web.Field{Name: "checked", Value: report.Checked},
-		count(fact.NoteCreated),
-		count(fact.NoteUpdated),
-		count(fact.NoteUnchanged),
-		count(fact.NoteRemoved),
-		web.Field{Name: "next", Value: nextDay},
+		c, web.Field{Name: "start_date", Value: days.First.String()},
+		web.Field{Name: "end_date", Value: days.Last.String()}, web.Field{Name: "clashes", Value: shown},
+		web.Field{Name: "checked", Value: report.Checked}, count(fact.NoteCreated), count(fact.NoteUpdated),
+		count(fact.NoteUnchanged), count(fact.NoteRemoved), web.Field{Name: "next", Value: nextDay},
 	)
 }
 

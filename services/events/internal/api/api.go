@@ -78,18 +78,10 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 		return service.Surface{}, err
 	}
 	notices := notice.New(notice.Options{
-		Mail:       mail,
-		Webhooks:   sender.NewWebhooks(own.WebhookNetworks),
-		PublicURL:  strings.TrimSuffix(own.PublicURL, "/"),
-		MailDigest: own.MailDigest,
-		Store:      store.NewNotices(r.DB, r.IDs),
-		Elements:   r.Elements,
-		Users:      r.Identity,
-		Categories: categories,
-		Sights:     r.Sights,
-		Zone:       r.Zone,
-		Log:        r.Log,
-		Metrics:    attempts,
+		Mail: mail, Webhooks: sender.NewWebhooks(own.WebhookNetworks),
+		PublicURL: strings.TrimSuffix(own.PublicURL, "/"), MailDigest: own.MailDigest,
+		Store: store.NewNotices(r.DB, r.IDs), Elements: r.Elements, Users: r.Identity, Categories: categories,
+		Sights: r.Sights, Zone: r.Zone, Log: r.Log, Metrics: attempts,
 	})
 	relay := outbox.NewRelay(outbox.RelayOptions{
 		Collection: store.EventsCollection(r.DB),
@@ -105,49 +97,26 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 	}
 	events := store.NewEvents(r.DB, r.IDs, r.Zone, relay.Nudge)
 	clashes := clash.New(clash.Options{
-		Events:       events,
-		Reservations: store.NewReservations(r.DB),
-		Categories:   categories,
-		Elements:     r.Elements,
-		Zone:         r.Zone,
+		Events: events, Reservations: store.NewReservations(r.DB), Categories: categories, Elements: r.Elements,
+		Zone: r.Zone,
 	})
 	useCases := event.New(event.Options{
-		Store:      events,
-		Clashes:    clashes,
-		Categories: categories,
-		Elements:   r.Elements,
-		Users:      r.Identity,
-		Notes:      r.Notes,
-		Sights:     r.Sights,
-		Zone:       r.Zone,
+		Store: events, Clashes: clashes, Categories: categories, Elements: r.Elements, Users: r.Identity,
+		Notes: r.Notes, Sights: r.Sights, Zone: r.Zone,
 	})
 	seriesStore := store.NewSeries(r.DB, r.IDs, events)
 	allSeries := series.New(series.Options{
-		Store:      seriesStore,
-		EventStore: events,
-		Events:     useCases,
-		Clashes:    clashes,
-		Categories: categories,
-		Zone:       r.Zone,
-		Log:        r.Log,
+		Store: seriesStore, EventStore: events, Events: useCases, Clashes: clashes, Categories: categories,
+		Zone: r.Zone, Log: r.Log,
 	})
 	metrics, err := newAbsenceMetrics(r.Meter)
 	if err != nil {
 		return service.Surface{}, err
 	}
 	absences := absence.New(absence.Options{
-		Nightly:    own.Nightly,
-		Clashes:    clashes,
-		Store:      events,
-		Categories: categoryStore,
-		Nights:     store.NewNights(r.DB),
-		Elements:   r.Elements,
-		Notes:      r.Notes,
-		Audit:      store.Audit(r.DB),
-		Zone:       r.Zone,
-		Now:        time.Now,
-		Log:        r.Log,
-		Metrics:    metrics,
+		Nightly: own.Nightly, Clashes: clashes, Store: events, Categories: categoryStore, Nights: store.NewNights(r.DB),
+		Elements: r.Elements, Notes: r.Notes, Audit: store.Audit(r.DB), Zone: r.Zone, Now: time.Now, Log: r.Log,
+		Metrics: metrics,
 	})
 	forget := func(ctx context.Context, before time.Time) error {
 		return errors.Join(events.ForgetIdempotencyRecords(ctx, before), seriesStore.ForgetKeys(ctx, before))
@@ -165,19 +134,10 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 		return service.Surface{}, err
 	}
 	h := handlers{
-		events:     useCases,
-		dateOrder:  own.DateOrder,
-		clashes:    clashes,
-		categories: categories,
-		series:     allSeries,
-		follow:     follows,
-		hub:        hub,
-		streams:    web.StreamBounds{All: own.Streams, Each: own.StreamsOfOne},
-		shape:      shape{r.Zone},
-		webhooks:   webhookHandlers{notices, shape{r.Zone}},
-		absences:   absences,
-		audit:      store.Audit(r.DB),
-		eraseRest:  func(p erasure.Person) []erasure.Part { return store.Erase(r.DB, p) },
+		events: useCases, dateOrder: own.DateOrder, clashes: clashes, categories: categories, series: allSeries,
+		follow: follows, hub: hub, streams: web.StreamBounds{All: own.Streams, Each: own.StreamsOfOne},
+		shape: shape{r.Zone}, webhooks: webhookHandlers{notices, shape{r.Zone}}, absences: absences,
+		audit: store.Audit(r.DB), eraseRest: func(p erasure.Person) []erasure.Part { return store.Erase(r.DB, p) },
 	}
 	return service.Surface{
 		Public:   h.public(),

@@ -70,8 +70,7 @@ func group(t *testing.T, member int64, first, last string) int64 {
 	key := uuid.NewString()
 	id := admin.Import(t, "groups", map[string]any{"key": key, "name": "Set " + key})[key]
 	line := map[string]any{"element_id": member, "first_day": first, "last_day": last}
-	admin.Post(t, path("/api/admin/elements/%d/members", id),
-		map[string]any{"members": []any{line}}).Must(t, 201)
+	admin.Post(t, path("/api/admin/elements/%d/members", id), map[string]any{"members": []any{line}}).Must(t, 201)
 	return id
 }
 
@@ -255,8 +254,7 @@ func TestClashes_RejectedCommitmentsAndDeletedEventsDoNotClash(t *testing.T) {
 	s, owner := loadOwned(t)
 	room := things(t, 1)[0]
 	admin := system(t).Admin(t)
-	admin.Put(t, path("/api/admin/elements/%d/administrators/%d", room, s.users["keeper"]),
-		nil).Must(t, 200)
+	admin.Put(t, path("/api/admin/elements/%d/administrators/%d", room, s.users["keeper"]), nil).Must(t, 200)
 	e := book(t, owner, s.at(monday, "09:00", "10:00"), room).Event
 	// while it is pending
 	got := minding(t, owner, "skip", s.at(monday, "09:00", "10:00"), room)
@@ -325,8 +323,7 @@ func TestClashes_ParallelAddsToDifferentEventsInAnyOrderBookEachRoomOnce(t *test
 	booked := 0
 	for _, a := range atOnce(len(events), clients, func(i int, c *servicetest.Client) servicetest.Answer {
 		elements := []any{rooms[i%4], rooms[(i+1+i/4%3)%4]}
-		return c.Post(t, path("/api/events/%d/add", events[i]),
-			map[string]any{"elements": elements, "clashes": "skip"})
+		return c.Post(t, path("/api/events/%d/add", events[i]), map[string]any{"elements": elements, "clashes": "skip"})
 	}) {
 		got := extending(t, a)
 		got.refused(t)
@@ -386,8 +383,7 @@ func standing(t *testing.T, element int64) int {
 	t.Helper()
 	var d struct{ Claims []bson.Raw }
 	errortest.None(t,
-		system(t).DB.Collection("claims").FindOne(t.Context(),
-			bson.D{{Key: "_id", Value: element}}).Decode(&d))
+		system(t).DB.Collection("claims").FindOne(t.Context(), bson.D{{Key: "_id", Value: element}}).Decode(&d))
 	return len(d.Claims)
 }
 

@@ -234,12 +234,8 @@ func (h handlers) addNote(c *fiber.Ctx) error {
 	}
 	faults := problem.Fields{}
 	note, err := h.events.AddNote(c.UserContext(), web.Principal(c), fact.NewNote{
-		EventID:        id,
-		Contents:       o.Text("contents", faults),
-		VisibleGuest:   o.Bool("visible_guest", faults),
-		VisibleStaff:   o.Bool("visible_staff", faults),
-		VisiblePupil:   o.Bool("visible_pupil", faults),
-		Faults:         faults,
+		EventID: id, Contents: o.Text("contents", faults), VisibleGuest: o.Bool("visible_guest", faults),
+		VisibleStaff: o.Bool("visible_staff", faults), VisiblePupil: o.Bool("visible_pupil", faults), Faults: faults,
 		IdempotencyKey: web.IdempotencyKey(c),
 	})
 	switch {

@@ -19,8 +19,7 @@ func (h handlers) commitments(ctx context.Context, q fact.CommitmentsQuestion) (
 		return nil, err
 	}
 	include := event.Include{Category: q.Category, Busy: q.Busy, Decisions: q.Decisions}
-	included, err := h.events.Included(ctx, q.Sight, include,
-		event.EventsOf(found))
+	included, err := h.events.Included(ctx, q.Sight, include, event.EventsOf(found))
 	if err != nil {
 		return nil, err
 	}
@@ -33,10 +32,8 @@ func (h handlers) commitments(ctx context.Context, q fact.CommitmentsQuestion) (
 			of.Administrators = []int64{q.Sight.UserID}
 		}
 		facts[i] = fact.Commitment{
-			ID:        f.Item.ID,
-			Status:    string(f.Item.Status),
-			ElementID: f.Item.ElementID,
-			Decision:  h.shape.decision(included.Decision(f.Event, *f.Item, of)),
+			ID: f.Item.ID, Status: string(f.Item.Status), ElementID: f.Item.ElementID,
+			Decision: h.shape.decision(included.Decision(f.Event, *f.Item, of)),
 		}
 		summary := h.shape.summary(*f.Event)
 		summary.Category, summary.Busy = listed(included.Category(f.Event)), included.Busy(f.Event)
@@ -57,8 +54,7 @@ func (h handlers) requests(ctx context.Context, q fact.RequestsQuestion) ([]fact
 		return nil, err
 	}
 	include := event.Include{Category: q.Category, Busy: q.Busy, Decisions: q.Decisions}
-	included, err := h.events.Included(ctx, q.Sight, include,
-		event.EventsOf(found))
+	included, err := h.events.Included(ctx, q.Sight, include, event.EventsOf(found))
 	if err != nil {
 		return nil, err
 	}
@@ -71,12 +67,8 @@ func (h handlers) requests(ctx context.Context, q fact.RequestsQuestion) ([]fact
 		summary := h.shape.summary(*f.Event)
 		summary.Category, summary.Busy = listed(included.Category(f.Event)), included.Busy(f.Event)
 		facts[i] = fact.Request{Request: form.Request{
-			ID:           &f.Item.ID,
-			Quantity:     f.Item.Quantity,
-			NumAllocated: f.Event.Allocated(f.Item.ID),
-			Event:        &summary,
-			Valid:        true,
-			Decision:     h.shape.decision(included.Asked(f.Event, *f.Item, group)),
+			ID: &f.Item.ID, Quantity: f.Item.Quantity, NumAllocated: f.Event.Allocated(f.Item.ID), Event: &summary,
+			Valid: true, Decision: h.shape.decision(included.Asked(f.Event, *f.Item, group)),
 		}}
 		if q.Involved {
 			facts[i].Involved = f.Event.Involved()
@@ -123,15 +115,8 @@ func (h handlers) calendar(ctx context.Context, q fact.CalendarQuestion) ([]fact
 	}
 	return sequence.Map(found, func(e event.CalendarEntry) fact.CalendarEvent {
 		return fact.CalendarEvent{
-			ID:       e.ID,
-			Version:  e.Version,
-			Modified: e.Modified,
-			Body:     e.Body,
-			Starts:   e.Span.Starts,
-			Ends:     e.Span.Ends,
-			AllDay:   e.Span.AllDay,
-			Busy:     e.Busy,
-			Firm:     e.Firm,
+			ID: e.ID, Version: e.Version, Modified: e.Modified, Body: e.Body, Starts: e.Span.Starts, Ends: e.Span.Ends,
+			AllDay: e.Span.AllDay, Busy: e.Busy, Firm: e.Firm,
 		}
 	}), nil
 }

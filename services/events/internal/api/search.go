@@ -69,9 +69,7 @@ func readSearch(c *fiber.Ctx) (event.Search, error) {
 	if err != nil {
 		return event.Search{}, err
 	}
-	for name, id := range map[string]*int64{
-		category: &q.CategoryID, "element": &q.ElementID, "owner": &q.OwnerID,
-	} {
+	for name, id := range map[string]*int64{category: &q.CategoryID, "element": &q.ElementID, "owner": &q.OwnerID} {
 		if *id, err = web.QueryID(c, name); err != nil {
 			return event.Search{}, err
 		}

@@ -26,10 +26,7 @@ func (h handlers) createSeries(c *fiber.Ctx, body web.Object, fields event.Field
 		return h.refuse(c, err)
 	}
 	shown := h.shape.planned(v)
-	answer := []web.Field{
-		{Name: "series", Value: shown},
-		{Name: "failures", Value: failures(v.Failures, v.Elements)},
-	}
+	answer := []web.Field{{Name: "series", Value: shown}, {Name: "failures", Value: failures(v.Failures, v.Elements)}}
 	if v.Clashes != nil {
 		clashes := h.shape.seriesClashes(v.Clashes, func(i int) int { return v.Plan[i].Place })
 		answer = append(answer, web.Field{Name: "clashes", Value: clashes})

@@ -194,8 +194,7 @@ func TestClients_SeriesATrialOfAMoveReportsTheClashesOfTheCall(t *testing.T) {
 	owner, room := s.as(t, "owner"), things(t, 1)[0]
 	m := makeSeries(t, owner, s.ofSeries("Choir", []any{room}, "rule", "FREQ=WEEKLY;COUNT=2"))
 	book(t, owner, s.fields("starts_at_text", "2027-01-19 09:00", "ends_at_text", "2027-01-19 10:00"), room)
-	move := change(times("2027-01-12 09:00", "2027-01-12 10:00"),
-		"clashes", "report")
+	move := change(times("2027-01-12 09:00", "2027-01-12 10:00"), "clashes", "report")
 	trial := changed(t, owner.Patch(t, m.of(1, "?scope=all&dry_run=true"), move))
 	got := changed(t, owner.Patch(t, m.of(1, "?scope=all"), move))
 	if len(got.Clashes) != 1 || got.Clashes[0].Place != 2 || fmt.Sprint(got.Clashes) != fmt.Sprint(trial.Clashes) {
@@ -303,8 +302,7 @@ func TestClients_SeriesOfManyThatMoveToOnePlaceOneGetsIt(t *testing.T) {
 			fmt.Sprintf("2027-01-05 %02d:00", 10+i), "ends_at_text", fmt.Sprintf("2027-01-05 %02d:50", 10+i))
 		all = append(all, makeSeries(t, owner, body))
 	}
-	to := change(times("2027-01-05 20:00", "2027-01-05 20:50"),
-		"clashes", "refuse")
+	to := change(times("2027-01-05 20:00", "2027-01-05 20:50"), "clashes", "refuse")
 	answers := atOnce(len(all), s.through(t, "owner"), func(i int, c *servicetest.Client) servicetest.Answer {
 		return c.Patch(t, all[i].of(1, "?scope=all"), to)
 	})
@@ -516,8 +514,7 @@ func TestClients_SeriesWhoseChangeIsKilledAreChangedWholeOrNotAtAll(t *testing.T
 	s, owner := loadOwned(t)
 	var all []madeSeries
 	for range 4 {
-		all = append(all, makeSeries(t, owner,
-			s.ofSeries("Old", []any{s.set}, "rule", "FREQ=DAILY;COUNT=200")))
+		all = append(all, makeSeries(t, owner, s.ofSeries("Old", []any{s.set}, "rule", "FREQ=DAILY;COUNT=200")))
 	}
 	body := change(map[string]any{
 		"body": "New", "starts_at_text": "2027-01-05 14:00", "ends_at_text": "2027-01-05 15:00",

@@ -101,9 +101,7 @@ func TestDecisionsPart9_OfASeriesNoEventIsMovedIntoACategoryThatIsOfAnotherSchoo
 	name := uuid.NewString()
 	admin := system(t).Admin(t)
 	admin.Import(t, "groups", map[string]any{"key": name, "name": name, "school": true})
-	theirs := admin.Import(t, "eventcategories", map[string]any{
-		"key": name, "name": name, "school": name,
-	})[name]
+	theirs := admin.Import(t, "eventcategories", map[string]any{"key": name, "name": name, "school": name})[name]
 	owner := s.as(t, "owner")
 	m := makeSeries(t, owner, s.ofSeries("Choir", nil, "rule", "FREQ=WEEKLY;COUNT=2"))
 	into := change(map[string]any{"event_category_id": theirs})

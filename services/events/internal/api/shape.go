@@ -119,11 +119,8 @@ func (s shape) decided(v event.ItemView[event.Commitment]) form.Commitment {
 
 func request(v event.RequestView) form.Request {
 	return form.Request{
-		ID:           form.OrNull(v.ID),
-		Quantity:     v.Quantity,
-		NumAllocated: v.Allocated,
-		Element:      &v.Element.Element,
-		Valid:        true,
+		ID: form.OrNull(v.ID), Quantity: v.Quantity, NumAllocated: v.Allocated, Element: &v.Element.Element,
+		Valid: true,
 	}
 }
 

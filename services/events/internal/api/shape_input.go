@@ -34,12 +34,9 @@ func readFields(o web.Object) event.Fields {
 		CategoryID:  readCategoryID(o, faults),
 		OrganiserID: readOrganiserID(o, faults),
 		Span: wiretime.SpanFields{
-			AllDayField:  readAllDay(o, "all_day_field", faults),
-			StartsAtText: readMoment(o, "starts_at_text"),
-			EndsAtText:   readMoment(o, "ends_at_text"),
-			AllDay:       readAllDay(o, "all_day", faults),
-			StartsAt:     readMoment(o, "starts_at"),
-			EndsAt:       readMoment(o, "ends_at"),
+			AllDayField: readAllDay(o, "all_day_field", faults), StartsAtText: readMoment(o, "starts_at_text"),
+			EndsAtText: readMoment(o, "ends_at_text"), AllDay: readAllDay(o, "all_day", faults),
+			StartsAt: readMoment(o, "starts_at"), EndsAt: readMoment(o, "ends_at"),
 		},
 		Faults: faults,
 	}
@@ -236,10 +233,8 @@ func readGivenCategory(o web.Object) category.Fields {
 func readCategoryFields(o web.Object) category.Fields {
 	faults := problem.Fields{}
 	f := category.Fields{
-		Name:         o.Text("name", faults),
-		PeckingOrder: o.Int("pecking_order", faults),
-		Flags:        map[string]bool{},
-		Faults:       faults,
+		Name: o.Text("name", faults), PeckingOrder: o.Int("pecking_order", faults), Flags: map[string]bool{},
+		Faults: faults,
 	}
 	for _, flag := range category.FlagNames() {
 		if value := o.Bool(flag, faults); value != nil {

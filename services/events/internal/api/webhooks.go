@@ -172,17 +172,10 @@ type shownDelivery struct {
 
 func (h webhookHandlers) delivery(d notice.Delivery) shownDelivery {
 	shown := shownDelivery{
-		ID:          d.ID,
-		NoticeID:    d.NoticeID,
-		Kind:        d.Kind,
-		EventID:     form.OrNull(d.EventID),
-		State:       d.State,
-		Attempts:    d.Attempts,
-		CreatedAt:   h.shape.zone.Format(d.At.Truncate(time.Second)),
-		AttemptedAt: h.shape.moment(d.AttemptedAt.Truncate(time.Second)),
-		Code:        form.OrNull(d.Code),
-		Error:       d.Error,
-		Valid:       true,
+		ID: d.ID, NoticeID: d.NoticeID, Kind: d.Kind, EventID: form.OrNull(d.EventID), State: d.State,
+		Attempts: d.Attempts, CreatedAt: h.shape.zone.Format(d.At.Truncate(time.Second)),
+		AttemptedAt: h.shape.moment(d.AttemptedAt.Truncate(time.Second)), Code: form.OrNull(d.Code),
+		Error: d.Error, Valid: true,
 	}
 	if d.State == notice.Waiting {
 		shown.NextAttemptAt = h.shape.moment(d.DueAt.Truncate(time.Second))

@@ -76,9 +76,7 @@ func booked(t *testing.T, id int64, starts, ends string) event.Event {
 // serviceWith returns a service that knows one stored event.
 func serviceWith(t *testing.T, stored event.Event) *Service {
 	w := world{stored}
-	return New(Options{
-		Events: w, Reservations: w, Categories: w, Elements: w, Zone: timetest.Zone(t, "Europe/London"),
-	})
+	return New(Options{Events: w, Reservations: w, Categories: w, Elements: w, Zone: timetest.Zone(t, "Europe/London")})
 }
 
 // refuses books an element for an event's time with clashes refused, and says whether it is booked already.

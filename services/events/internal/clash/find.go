@@ -36,9 +36,7 @@ func (s *Service) Busy(
 }
 
 // find is findEach for an addition.
-func (s *Service) find(
-	ctx context.Context, a event.Addition, elements []fact.ElementReaches,
-) (event.Booked, error) {
+func (s *Service) find(ctx context.Context, a event.Addition, elements []fact.ElementReaches) (event.Booked, error) {
 	found, err := s.findEach(ctx, []event.Event{a.Event}, elements, false, a.Allocates)
 	if err != nil {
 		return nil, err

@@ -32,9 +32,7 @@ func (s shelf) FindTouching(context.Context, []fact.Reach, bool) ([]event.Event,
 
 func serviceOn(t *testing.T, stored ...event.Event) *Service {
 	w := shelf{stored: stored}
-	return New(Options{
-		Events: w, Reservations: w, Categories: w, Elements: w, Zone: timetest.Zone(t, "Europe/London"),
-	})
+	return New(Options{Events: w, Reservations: w, Categories: w, Elements: w, Zone: timetest.Zone(t, "Europe/London")})
 }
 
 // pairs are the clashes as "event:other", by the places of the events in the list.

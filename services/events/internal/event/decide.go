@@ -108,9 +108,7 @@ type controls interface {
 
 // Deciders returns the users who decide on each of the elements (decisions, parts 5 and 9): its administrators or,
 // where it has none, those of its schools. It asks no neighbour while all have administrators.
-func Deciders(
-	ctx context.Context, elements controls, users Users, of []fact.Element,
-) (map[int64][]int64, error) {
+func Deciders(ctx context.Context, elements controls, users Users, of []fact.Element) (map[int64][]int64, error) {
 	deciders := map[int64][]int64{}
 	var unattended []int64
 	for _, e := range of {

@@ -125,9 +125,7 @@ func (s *Service) control(ctx context.Context, l *lookup, elements []int64) erro
 
 // change is Store.Change for decisions that need the facts of all elements that the event names, including those that
 // another writer has just added.
-func (s *Service) change(
-	ctx context.Context, id int64, l *lookup, change func(*Event) error,
-) (Event, error) {
+func (s *Service) change(ctx context.Context, id int64, l *lookup, change func(*Event) error) (Event, error) {
 	return s.o.Store.Change(ctx, id, func(e *Event) error {
 		if err := s.fetch(ctx, l, e.elementIDs()); err != nil {
 			return err

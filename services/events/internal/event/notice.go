@@ -137,12 +137,8 @@ func (e *Event) notice(kind NoticeKind, entries []Entry) Notice {
 
 func (e *Event) entry(c Commitment) Entry {
 	entry := Entry{
-		CommitmentID: c.ID,
-		ElementID:    c.ElementID,
-		Status:       c.Status,
-		Reason:       c.Reason,
-		DecidedBy:    c.DecidedBy,
-		AddedBy:      c.AddedBy,
+		CommitmentID: c.ID, ElementID: c.ElementID, Status: c.Status, Reason: c.Reason, DecidedBy: c.DecidedBy,
+		AddedBy: c.AddedBy,
 	}
 	if r := e.Request(c.RequestID); r != nil {
 		entry.RequestID, entry.GroupID = r.ID, r.ElementID

@@ -124,9 +124,7 @@ type Draft struct {
 }
 
 // Draft checks what Create would make; its errors are those of Create.
-func (s *Service) Draft(
-	ctx context.Context, p principal.Principal, f Fields, submission Submission,
-) (Draft, error) {
+func (s *Service) Draft(ctx context.Context, p principal.Principal, f Fields, submission Submission) (Draft, error) {
 	if !p.Permissions.CanAddEvents {
 		return Draft{}, forbidden()
 	}
@@ -163,9 +161,7 @@ func (e Event) At(id int64, span wiretime.Span, commitments, requests []int64) E
 }
 
 // Facts returns the existing elements, by id, as they are for p. Ids may be repeated.
-func (s *Service) Facts(
-	ctx context.Context, p principal.Principal, ids []int64,
-) (map[int64]fact.Element, error) {
+func (s *Service) Facts(ctx context.Context, p principal.Principal, ids []int64) (map[int64]fact.Element, error) {
 	l := newLookupBy(p)
 	err := s.fetch(ctx, l, ids)
 	return l.elements, err

@@ -78,11 +78,7 @@ func (e *Event) reopen(stays func(element int64) bool) {
 	for i, c := range e.Commitments {
 		if c.Status.decided() && !stays(c.ElementID) {
 			e.Commitments[i] = Commitment{
-				ID:        c.ID,
-				ElementID: c.ElementID,
-				Status:    Requested,
-				RequestID: c.RequestID,
-				AddedBy:   c.AddedBy,
+				ID: c.ID, ElementID: c.ElementID, Status: Requested, RequestID: c.RequestID, AddedBy: c.AddedBy,
 			}
 		}
 	}

@@ -102,34 +102,20 @@ func (s *Service) delivery(w Webhook, n Notice, elements map[int64]fact.Element)
 	data.ActorID, data.Entries = form.OrNull(n.Actor), make([]entryData, len(n.Entries))
 	for i, e := range n.Entries {
 		entry := entryData{
-			CommitmentID: e.CommitmentID,
-			Status:       e.Status,
-			Reason:       e.Reason,
-			Element:      elements[e.ElementID].Element,
-			AddedBy:      form.OrNull(e.AddedBy),
-			DecidedBy:    form.OrNull(e.DecidedBy),
+			CommitmentID: e.CommitmentID, Status: e.Status, Reason: e.Reason, Element: elements[e.ElementID].Element,
+			AddedBy: form.OrNull(e.AddedBy), DecidedBy: form.OrNull(e.DecidedBy),
 		}
 		if e.RequestID != 0 {
 			group := elements[e.GroupID].Element
 			entry.Request = &form.Request{
-				ID:           &e.RequestID,
-				Quantity:     e.Quantity,
-				NumAllocated: e.Allocated,
-				Element:      &group,
-				Valid:        true,
+				ID: &e.RequestID, Quantity: e.Quantity, NumAllocated: e.Allocated, Element: &group, Valid: true,
 			}
 		}
 		data.Entries[i] = entry
 	}
 	d := Delivery{
-		WebhookID: w.ID,
-		NoticeID:  n.ID,
-		Kind:      n.Kind,
-		EventID:   n.Event.ID,
-		Position:  n.Position,
-		At:        n.At,
-		DueAt:     n.At,
-		State:     Waiting,
+		WebhookID: w.ID, NoticeID: n.ID, Kind: n.Kind, EventID: n.Event.ID, Position: n.Position, At: n.At, DueAt: n.At,
+		State: Waiting,
 	}
 	d.Body = s.envelope(d, data)
 	return d
@@ -138,13 +124,8 @@ func (s *Service) delivery(w Webhook, n Notice, elements map[int64]fact.Element)
 // envelope makes the body of a delivery.
 func (s *Service) envelope(d Delivery, data any) []byte {
 	e := cloudEvent{
-		SpecVersion: "1.0",
-		ID:          d.NoticeID,
-		Type:        typePrefix + string(d.Kind),
-		Time:        d.At,
-		Source:      s.PublicURL + "/api/events",
-		ContentType: "application/json",
-		Data:        data,
+		SpecVersion: "1.0", ID: d.NoticeID, Type: typePrefix + string(d.Kind), Time: d.At,
+		Source: s.PublicURL + "/api/events", ContentType: "application/json", Data: data,
 	}
 	if d.EventID != 0 {
 		e.Subject = strconv.FormatInt(d.EventID, 10)
@@ -171,10 +152,7 @@ func (s *Service) deliver(ctx context.Context) error {
 				queues[w.ID] = stop
 				running.Go(func() {
 					_ = s.repeat(
-						queue,
-						"a webhook's queue",
-						look,
-						func(ctx context.Context) error { return s.drain(ctx, w.ID) },
+						queue, "a webhook's queue", look, func(ctx context.Context) error { return s.drain(ctx, w.ID) },
 					)
 				})
 			}

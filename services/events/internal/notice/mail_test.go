@@ -257,8 +257,7 @@ func TestMail_NothingIsSentWithoutTheTLSThatIsAskedFor(t *testing.T) {
 	t.Cleanup(open.Stop)
 	o := running(t, mailBy(open))
 	o.tell(t, pending(1, 1))
-	timetest.Eventually(t, "it to be refused", soon,
-		func() bool { return strings.Contains(o.log.String(), "held up") })
+	timetest.Eventually(t, "it to be refused", soon, func() bool { return strings.Contains(o.log.String(), "held up") })
 	if got := open.To(keeperMail); len(got) > 0 {
 		t.Error("it was sent in the clear")
 	}

@@ -253,8 +253,7 @@ func TestWebhook_ASecretThatWasRenewedSignsAlongForADay(t *testing.T) {
 	})
 	errortest.None(t, err)
 	active := true
-	_, err = o.ChangeWebhook(t.Context(), admin, w.ID,
-		notice.WebhookFields{Active: &active, Faults: problem.Fields{}})
+	_, err = o.ChangeWebhook(t.Context(), admin, w.ID, notice.WebhookFields{Active: &active, Faults: problem.Fields{}})
 	errortest.None(t, err)
 	valuetest.Same(t, verify(), "1", "a day later it is signed under")
 	for range 5 {

@@ -30,12 +30,8 @@ func describe(n Notice, e event.Entry, elements map[int64]fact.Element, users ma
 			return fmt.Sprintf("%s was allocated%s.", element, by(n.Actor))
 		}
 		return fmt.Sprintf(
-			"%s was allocated%s; of %s, %d of %d wanted are allocated.",
-			element,
-			by(n.Actor),
-			elements[e.GroupID].Name,
-			e.Allocated,
-			e.Quantity,
+			"%s was allocated%s; of %s, %d of %d wanted are allocated.", element, by(n.Actor), elements[e.GroupID].Name,
+			e.Allocated, e.Quantity,
 		)
 	case event.CommitmentDeleted:
 		return fmt.Sprintf("%s, which was confirmed, was taken off the event%s.", element, by(n.Actor))

@@ -47,9 +47,7 @@ func NewMail(s *Settings) (notice.Mail, error) {
 	if err != nil {
 		return nil, errors.New("BELFRY_MAIL_FROM: not an address")
 	}
-	options := []gomail.Option{
-		gomail.WithPort(s.SMTPPort), gomail.WithTimeout(mailTimeout), protections[s.SMTPTLS],
-	}
+	options := []gomail.Option{gomail.WithPort(s.SMTPPort), gomail.WithTimeout(mailTimeout), protections[s.SMTPTLS]}
 	if s.SMTPUsername != "" {
 		options = append(options, gomail.WithSMTPAuth(gomail.SMTPAuthAutoDiscover),
 			gomail.WithUsername(s.SMTPUsername), gomail.WithPassword(s.SMTPPassword.Reveal()))

@@ -95,9 +95,7 @@ type KeptEvent struct {
 // refused, another clashes; Invalid when another would leave the years of events; Conflict while several events of the
 // series are being made, changed or deleted. The change is done completely or not at all: when the process dies,
 // another completes it. changeEvent in pkg/apidoc/events.yaml says which events stay as they are.
-func (s *Service) Change(
-	ctx context.Context, p principal.Principal, id int64, q ChangeRequest,
-) (ChangeView, error) {
+func (s *Service) Change(ctx context.Context, p principal.Principal, id int64, q ChangeRequest) (ChangeView, error) {
 	for range tries {
 		v, err := s.change(ctx, p, id, q)
 		if errors.Is(err, event.ErrOutdated) {
@@ -114,9 +112,7 @@ func (s *Service) Change(
 // tries bounds how often a change is tried when its event or the series changes meanwhile.
 const tries = 5
 
-func (s *Service) change(
-	ctx context.Context, p principal.Principal, id int64, q ChangeRequest,
-) (ChangeView, error) {
+func (s *Service) change(ctx context.Context, p principal.Principal, id int64, q ChangeRequest) (ChangeView, error) {
 	if q.Scope == One {
 		return s.changeOne(ctx, p, id, q)
 	}
@@ -144,9 +140,7 @@ func (s *Service) change(
 	if err != nil {
 		return ChangeView{}, err
 	}
-	t := &transformation{
-		s: s, q: q, found: found, named: e, after: after, common: common, zone: s.o.Zone,
-	}
+	t := &transformation{s: s, q: q, found: found, named: e, after: after, common: common, zone: s.o.Zone}
 	if err := t.load(ctx, p); err != nil {
 		return ChangeView{}, err
 	}
@@ -155,9 +149,7 @@ func (s *Service) change(
 }
 
 // changeOne changes one event alone.
-func (s *Service) changeOne(
-	ctx context.Context, p principal.Principal, id int64, q ChangeRequest,
-) (ChangeView, error) {
+func (s *Service) changeOne(ctx context.Context, p principal.Principal, id int64, q ChangeRequest) (ChangeView, error) {
 	v, err := s.o.Events.Change(ctx, p, id, q.Fields, q.Match, q.Clashes)
 	return ChangeView{Event: v}, err
 }

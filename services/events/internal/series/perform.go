@@ -199,9 +199,7 @@ func (c *Change) refuses(e *event.Event, a Altered) Reason {
 
 // conclude stores the outcome of a change and ends it.
 func (s *Service) conclude(ctx context.Context, id int64, c *Change, reasons []Reason) (Series, error) {
-	done := Outcome{
-		Number: c.Number, At: time.Now().UTC().Truncate(time.Millisecond), Key: c.Key, EventID: c.EventID,
-	}
+	done := Outcome{Number: c.Number, At: time.Now().UTC().Truncate(time.Millisecond), Key: c.Key, EventID: c.EventID}
 	moved := map[int64]Altered{}
 	for i, a := range c.Events {
 		a.Reason = reasons[i]

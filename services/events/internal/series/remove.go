@@ -35,9 +35,7 @@ type Removal struct {
 // alone. It returns those that p may not delete individually, which stay. It returns the errors of event.Service.Delete
 // for the event named, and Conflict while the series is being made or changed, or the event keeps changing. When the
 // process dies, another deletes the rest.
-func (s *Service) Remove(
-	ctx context.Context, p principal.Principal, id int64, r Removal,
-) ([]KeptEvent, error) {
+func (s *Service) Remove(ctx context.Context, p principal.Principal, id int64, r Removal) ([]KeptEvent, error) {
 	if r.Scope == One {
 		return nil, s.o.Events.Delete(ctx, p, id, r.Match, s.isMade(ctx))
 	}
@@ -51,9 +49,7 @@ func (s *Service) Remove(
 }
 
 // removeSeveral tries to delete several events. ErrOutdated when the event named was changed or deleted meanwhile.
-func (s *Service) removeSeveral(
-	ctx context.Context, p principal.Principal, id int64, r Removal,
-) ([]KeptEvent, error) {
+func (s *Service) removeSeveral(ctx context.Context, p principal.Principal, id int64, r Removal) ([]KeptEvent, error) {
 	e, err := s.o.Events.Editable(ctx, p, id, r.Match)
 	if err != nil {
 		return nil, err

@@ -99,9 +99,7 @@ func TestADeletionThatTwoReplicasBeginIsCompleted(t *testing.T) {
 		next:  {ID: next, SeriesID: 1, Place: 2, OwnerID: owner, Version: 5},
 	}}
 	remove := func(events EventStore) error {
-		s := New(Options{
-			Store: kept{m: m}, EventStore: events, Events: event.New(event.Options{Store: single{m: m}}),
-		})
+		s := New(Options{Store: kept{m: m}, EventStore: events, Events: event.New(event.Options{Store: single{m: m}})})
 		_, err := s.Remove(t.Context(), principal.Principal{UserID: owner}, named, Removal{All, record.Match{}})
 		return err
 	}

@@ -126,9 +126,7 @@ func (t *transformation) markHeld() {
 }
 
 // trial answers as the change would, and writes nothing.
-func (t *transformation) trial(
-	ctx context.Context, p principal.Principal, several event.Several,
-) (ChangeView, error) {
+func (t *transformation) trial(ctx context.Context, p principal.Principal, several event.Several) (ChangeView, error) {
 	var clashes [][]event.Clash
 	var err error
 	if t.q.Clashes != event.AllowClashes {
@@ -192,9 +190,7 @@ func (s *Service) outcome(
 }
 
 // clashesOf returns the clashes of each of the events with events other than these, as p may see them.
-func (s *Service) clashesOf(
-	ctx context.Context, p principal.Principal, events []event.Event,
-) ([][]event.Clash, error) {
+func (s *Service) clashesOf(ctx context.Context, p principal.Principal, events []event.Event) ([][]event.Clash, error) {
 	categories := sequence.Map(events, func(e event.Event) int64 { return e.CategoryID })
 	busy, err := s.o.Categories.Busy(ctx, categories)
 	if err != nil {

@@ -203,14 +203,9 @@ func basics(e event.Event) []audit.Value {
 		values = append(values, audit.Text(t.Name, *t.Value))
 	}
 	return append(
-		values,
-		audit.ID("event_category_id", e.CategoryID),
-		audit.Time("starts_at", e.Span.Starts),
-		audit.Time("ends_at", e.Span.Ends),
-		audit.Bool("all_day", e.Span.AllDay),
-		audit.ID("owner_id", e.OwnerID),
-		audit.ID("organiser_id", e.OrganiserID),
-		audit.ID("series_id", e.SeriesID),
+		values, audit.ID("event_category_id", e.CategoryID), audit.Time("starts_at", e.Span.Starts),
+		audit.Time("ends_at", e.Span.Ends), audit.Bool("all_day", e.Span.AllDay), audit.ID("owner_id", e.OwnerID),
+		audit.ID("organiser_id", e.OrganiserID), audit.ID("series_id", e.SeriesID),
 	)
 }
 

@@ -71,16 +71,9 @@ func commitmentsOf(brief []byte) []event.Commitment {
 
 // inBrief projects the fields that a listing of some days shows.
 var inBrief = bson.D{
-	{Key: "version", Value: 1},
-	{Key: "body", Value: 1},
-	{Key: "category_id", Value: 1},
-	{Key: "owner_id", Value: 1},
-	{Key: "organiser_id", Value: 1},
-	{Key: "starts", Value: 1},
-	{Key: "ends", Value: 1},
-	{Key: "all_day", Value: 1},
-	{Key: "modified", Value: 1},
-	{Key: "brief", Value: 1},
+	{Key: "version", Value: 1}, {Key: "body", Value: 1}, {Key: "category_id", Value: 1}, {Key: "owner_id", Value: 1},
+	{Key: "organiser_id", Value: 1}, {Key: "starts", Value: 1}, {Key: "ends", Value: 1}, {Key: "all_day", Value: 1},
+	{Key: "modified", Value: 1}, {Key: "brief", Value: 1},
 }
 
 // briefEvent is an event read with inBrief. A listing of a year reads more than a thousand, so it decodes itself

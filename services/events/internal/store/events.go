@@ -229,16 +229,10 @@ func requestingFilter(keys []int64) bson.D {
 
 // unused are the fields of an event that only the store uses.
 var unused = bson.D{
-	{Key: "commitment_periods", Value: 0},
-	{Key: "request_periods", Value: 0},
-	{Key: "commitment_states", Value: 0},
-	{Key: "outstanding_groups", Value: 0},
-	{Key: "search_keys", Value: 0},
-	{Key: "brief", Value: 0},
-	{Key: string(mongostore.PendingOutbox), Value: 0},
-	{Key: string(mongostore.PendingAudit), Value: 0},
-	{Key: string(mongostore.PendingChanges), Value: 0},
-	{Key: "receipts", Value: 0},
+	{Key: "commitment_periods", Value: 0}, {Key: "request_periods", Value: 0}, {Key: "commitment_states", Value: 0},
+	{Key: "outstanding_groups", Value: 0}, {Key: "search_keys", Value: 0}, {Key: "brief", Value: 0},
+	{Key: string(mongostore.PendingOutbox), Value: 0}, {Key: string(mongostore.PendingAudit), Value: 0},
+	{Key: string(mongostore.PendingChanges), Value: 0}, {Key: "receipts", Value: 0},
 }
 
 // NewIDs implements event.Store.

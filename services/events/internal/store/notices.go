@@ -41,10 +41,8 @@ func NewNotices(db *mongo.Database, ids *mongostore.IDs) *Notices {
 		leases:     db.Collection("notice_leases"),
 		ids:        ids,
 		webhooks: journal.New(journal.Options[webhookDocument, notice.Webhook]{
-			Collection: webhooksCollection(db),
-			Record:     (*webhookDocument).webhook,
-			Set:        (*webhookDocument).set,
-			Entry:      webhookEntry,
+			Collection: webhooksCollection(db), Record: (*webhookDocument).webhook, Set: (*webhookDocument).set,
+			Entry: webhookEntry,
 		}),
 	}
 }
@@ -126,9 +124,7 @@ func toSpreadFilter() bson.D {
 // EventsToSpread implements notice.Store, by an index of waiting notices only.
 func (s *Notices) EventsToSpread(ctx context.Context) ([]int64, error) {
 	documents, err := mongostore.Find[noticeDocument](
-		ctx,
-		s.notices,
-		toSpreadFilter(),
+		ctx, s.notices, toSpreadFilter(),
 		options.Find().SetLimit(spreadEvents).SetProjection(bson.D{{Key: "event_id", Value: 1}}),
 	)
 	if err != nil {

@@ -264,14 +264,12 @@ func TestNotices_Webhooks(t *testing.T) {
 	if err != nil || fmt.Sprintf("%+v %s", got, got.Secret.Reveal()) != fmt.Sprintf("%+v s", w) {
 		t.Errorf("%+v %v, want %+v", got, err, w)
 	}
-	_, err = s.ChangeWebhook(t.Context(), id,
-		func(w *notice.Webhook) error { w.Active = false; return nil })
+	_, err = s.ChangeWebhook(t.Context(), id, func(w *notice.Webhook) error { w.Active = false; return nil })
 	errortest.None(t, err)
 	if all, err := s.ListWebhooks(t.Context()); err != nil || len(all) != 1 || all[0].Active {
 		t.Errorf("%+v %v", all, err)
 	}
-	_, err = s.AddDeliveries(t.Context(),
-		[]notice.Delivery{{WebhookID: id, NoticeID: "n", State: notice.Waiting}})
+	_, err = s.AddDeliveries(t.Context(), []notice.Delivery{{WebhookID: id, NoticeID: "n", State: notice.Waiting}})
 	errortest.None(t, err)
 	errortest.None(t, s.DeleteWebhook(t.Context(), id))
 	for name, err := range map[string]error{

@@ -268,8 +268,7 @@ func sizable(elements int, waiting bool, days int) event.Event {
 	}
 	for i := range 50 {
 		at := starts.Add(time.Duration(i) * time.Hour)
-		e.IdempotencyRecords = append(e.IdempotencyRecords,
-			event.IdempotencyRecord{Key: fmt.Sprint(i), At: at})
+		e.IdempotencyRecords = append(e.IdempotencyRecords, event.IdempotencyRecord{Key: fmt.Sprint(i), At: at})
 	}
 	return e
 }

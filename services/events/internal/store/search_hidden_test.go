@@ -194,9 +194,7 @@ func TestDecisionsPart9_ASearchReadsAndTellsTheSameWhateverIsHidden(t *testing.T
 }
 
 // tell says page by page what a search finds, and what it reads for that.
-func tell(
-	t *testing.T, s *Events, m members, p principal.Principal, q event.Search, limit int,
-) (log []string) {
+func tell(t *testing.T, s *Events, m members, p principal.Principal, q event.Search, limit int) (log []string) {
 	t.Helper()
 	counted := &counting{Events: s}
 	service := event.New(event.Options{

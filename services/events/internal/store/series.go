@@ -113,9 +113,7 @@ func (s *Series) Insert(ctx context.Context, new series.Series) error {
 }
 
 // Change implements series.Store.
-func (s *Series) Change(
-	ctx context.Context, id int64, change func(*series.Series) error,
-) (series.Series, error) {
+func (s *Series) Change(ctx context.Context, id int64, change func(*series.Series) error) (series.Series, error) {
 	d, err := mongostore.Update(ctx, s.collection, id, func(d *seriesDocument) error {
 		changed := d.series()
 		if err := change(&changed); err != nil {

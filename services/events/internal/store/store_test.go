@@ -237,8 +237,7 @@ func TestADeletedEventIsGoneAndTellsSo(t *testing.T) {
 		Deleted bool
 		Outbox  []outbox.Message
 	}
-	errortest.None(t, db.Collection("events").FindOne(t.Context(),
-		bson.D{{Key: "_id", Value: 1}}).Decode(&tombstone))
+	errortest.None(t, db.Collection("events").FindOne(t.Context(), bson.D{{Key: "_id", Value: 1}}).Decode(&tombstone))
 	if told != 1 || !tombstone.Deleted || len(tombstone.Outbox) != 1 || tombstone.Outbox[0].Kind != fact.EventDeleted ||
 		tombstone.Outbox[0].Subject != 1 {
 		t.Errorf("told %d times, tombstone %+v", told, tombstone)

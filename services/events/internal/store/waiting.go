@@ -71,9 +71,7 @@ var oldestFirst = bson.D{{Key: "starts", Value: 1}, {Key: "_id", Value: 1}}
 
 func waitingIndex(field string) mongostore.Index {
 	return mongostore.Index{
-		Name:  field,
-		Keys:  append(bson.D{{Key: field, Value: 1}}, oldestFirst...),
-		Where: mongostore.Exists(field),
+		Name: field, Keys: append(bson.D{{Key: field, Value: 1}}, oldestFirst...), Where: mongostore.Exists(field),
 	}
 }
 

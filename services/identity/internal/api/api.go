@@ -91,14 +91,9 @@ func build(ctx context.Context, r *service.Runtime, own *Settings) (service.Surf
 		r.Log.WarnContext(ctx, "security.txt has expired: set BELFRY_SECURITY_EXPIRES")
 	}
 	users := user.New(user.Options{
-		Store:       store.New(r.DB, r.IDs, r.Versions, r.Memory),
-		Sessions:    sessions{r.Sessions},
-		Elements:    r.Elements,
-		Attempts:    attempts.New(r.Redis, r.RedisPrefix),
-		Zone:        r.Zone,
-		SessionLife: r.SessionAbsolute,
-		WriteTime:   2*r.RequestTimeout + writeMargin,
-		Elsewhere:   providers.elsewhere(),
+		Store: store.New(r.DB, r.IDs, r.Versions, r.Memory), Sessions: sessions{r.Sessions}, Elements: r.Elements,
+		Attempts: attempts.New(r.Redis, r.RedisPrefix), Zone: r.Zone, SessionLife: r.SessionAbsolute,
+		WriteTime: 2*r.RequestTimeout + writeMargin, Elsewhere: providers.elsewhere(),
 	})
 	if err := r.Sessions.Measure(r.Meter); err != nil {
 		return service.Surface{}, err

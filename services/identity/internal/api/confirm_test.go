@@ -46,9 +46,7 @@ func newOffice(t *testing.T, through func(user.Sessions) user.Sessions) *office 
 	if through != nil {
 		known = through(known)
 	}
-	o.Service = user.New(user.Options{
-		Store: o.store, Sessions: known, SessionLife: time.Hour, WriteTime: writeTime,
-	})
+	o.Service = user.New(user.Options{Store: o.store, Sessions: known, SessionLife: time.Hour, WriteTime: writeTime})
 	return o
 }
 

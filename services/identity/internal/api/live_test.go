@@ -77,8 +77,7 @@ func TestDecisionsPart2_ADeathBetweenTheStoresDelaysSessionsByASecond(t *testing
 			p := newPerson(t, "can_api")
 			session := system(t).Login(t, p.UUID)
 			errortest.None(t,
-				errortest.Of(users.Change(t.Context(), p.ID,
-					func(u *user.User) error { change(u); return nil })))
+				errortest.Of(users.Change(t.Context(), p.ID, func(u *user.User) error { change(u); return nil })))
 			begun := time.Now()
 			for session.Get(t, "/sessions/1/whoami").Code == 200 {
 				if time.Since(begun) > 10*time.Second {

@@ -19,9 +19,7 @@ const uuidByToken = "can't be given by a token"
 // read later; with a token it is neither set nor returned. A record.InvalidError of the user when it is invalid;
 // Forbidden when p may not make it; Conflict when another active user has its address and the edit does not say that
 // this is intended.
-func (s *Service) Create(
-	ctx context.Context, p principal.Principal, e Edit, uuid *string,
-) (User, string, error) {
+func (s *Service) Create(ctx context.Context, p principal.Principal, e Edit, uuid *string) (User, string, error) {
 	if err := s.mayAsk(ctx, p, e); err != nil {
 		return User{}, "", err
 	}

@@ -26,9 +26,7 @@ func (a Actors) Holder() User {
 // Switch returns who acts after the caller has switched to the target (contract 3.3, 5.5 to 5.10), checked in the
 // order of decisions, part 2. The target is 0 when the request names none or no id; unreadable says so to a caller who
 // may switch. Switching to the original user is a revert.
-func (s *Service) Switch(
-	ctx context.Context, p principal.Principal, target int64, unreadable error,
-) (Actors, error) {
+func (s *Service) Switch(ctx context.Context, p principal.Principal, target int64, unreadable error) (Actors, error) {
 	if p.Switched() && target == p.OriginalID {
 		return s.Revert(ctx, p)
 	}

@@ -18,11 +18,10 @@ func TestAdministration_WhatMakesAUserInvalid(t *testing.T) {
 		edit func(*Edit)
 		want problem.Fields
 	}{
-		"nothing": {func(*Edit) {}, problem.Fields{}},
-		"no name": {func(e *Edit) { e.Name = nil }, problem.Fields{"name": {"can't be blank"}}},
-		"a name of spaces": {func(e *Edit) { e.Name = text(" \t ") },
-			problem.Fields{"name": {"can't be blank"}}},
-		"a name of 255": {func(e *Edit) { e.Name = text(strings.Repeat("é", 255)) }, problem.Fields{}},
+		"nothing":          {func(*Edit) {}, problem.Fields{}},
+		"no name":          {func(e *Edit) { e.Name = nil }, problem.Fields{"name": {"can't be blank"}}},
+		"a name of spaces": {func(e *Edit) { e.Name = text(" \t ") }, problem.Fields{"name": {"can't be blank"}}},
+		"a name of 255":    {func(e *Edit) { e.Name = text(strings.Repeat("é", 255)) }, problem.Fields{}},
 		"a name of 256": {func(e *Edit) { e.Name = text(strings.Repeat("é", 256)) },
 			problem.Fields{"name": {"is too long (maximum is 255 characters)"}}},
 		"a name with NUL": {func(e *Edit) { e.Name = text("A\x00n") },

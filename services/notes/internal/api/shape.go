@@ -25,14 +25,8 @@ func refuse(c *fiber.Ctx, err error) error { return web.RefuseInvalid(c, "note",
 // shape is a note, valid unless it has faults.
 func shape(n note.View, faults problem.Fields) form.Note {
 	shown := form.Note{
-		ID:                form.OrNull(n.ID),
-		Contents:          n.Contents,
-		VisibleGuest:      n.Guest,
-		VisibleStaff:      n.Staff,
-		VisiblePupil:      n.Pupil,
-		FormattedContents: n.HTML,
-		Valid:             len(faults) == 0,
-		Errors:            faults,
+		ID: form.OrNull(n.ID), Contents: n.Contents, VisibleGuest: n.Guest, VisibleStaff: n.Staff,
+		VisiblePupil: n.Pupil, FormattedContents: n.HTML, Valid: len(faults) == 0, Errors: faults,
 	}
 	if n.Owner != nil {
 		shown.Owner = &n.Owner.User
@@ -47,10 +41,8 @@ func shape(n note.View, faults problem.Fields) form.Note {
 func readEdit(fields web.Object) note.Edit {
 	faults := problem.Fields{}
 	return note.Edit{
-		Contents:     fields.Text("contents", faults),
-		VisibleGuest: fields.Bool("visible_guest", faults),
-		VisibleStaff: fields.Bool("visible_staff", faults),
-		VisiblePupil: fields.Bool("visible_pupil", faults),
-		Faults:       faults,
+		Contents: fields.Text("contents", faults), VisibleGuest: fields.Bool("visible_guest", faults),
+		VisibleStaff: fields.Bool("visible_staff", faults), VisiblePupil: fields.Bool("visible_pupil", faults),
+		Faults: faults,
 	}
 }

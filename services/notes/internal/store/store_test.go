@@ -84,8 +84,7 @@ func TestDecisionsPart6_NotesAreListedAsWritten(t *testing.T) {
 	}
 	valuetest.Equal(t, want, listed())
 	errortest.None(t,
-		errortest.Of(other.Change(t.Context(), want[1],
-			func(n *note.Note) error { n.Contents = "x"; return nil })))
+		errortest.Of(other.Change(t.Context(), want[1], func(n *note.Note) error { n.Contents = "x"; return nil })))
 	if diff := cmp.Diff(want, listed()); diff != "" {
 		t.Error("after a change:", diff)
 	}

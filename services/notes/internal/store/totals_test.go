@@ -33,10 +33,7 @@ func replicas(t *testing.T) (two [2]*note.Service, stored *store.Notes, db *mong
 	for i := range two {
 		replica := store.New(db, mongostore.NewIDs(db), 0)
 		replica.ReleaseWithin(time.Minute)
-		two[i] = note.New(note.Options{
-			Store: replica, Events: school, Users: school,
-			Markdown: markdown.NewRenderer(),
-		})
+		two[i] = note.New(note.Options{Store: replica, Events: school, Users: school, Markdown: markdown.NewRenderer()})
 	}
 	return two, stored, db
 }
