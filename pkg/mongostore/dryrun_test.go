@@ -13,7 +13,7 @@ import (
 func TestDryRun_AnswersAsTheWriteWouldAndStoresNothing(t *testing.T) {
 	collection := stored(t) // 7, with the count 0
 	index := mongostore.Index{
-		Name: "count", Keys: bson.D{{Key: "count", Value: 1}}, Unique: true,
+		Name: "count", Keys: mongostore.By("count"), Unique: true,
 		Where: bson.D{{Key: "count", Value: bson.D{{Key: "$gt", Value: 1}}}},
 	}
 	errortest.None(t, mongostore.EnsureIndexes(t.Context(), collection, []mongostore.Index{index}))

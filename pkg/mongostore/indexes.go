@@ -10,6 +10,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // Index declares an index of a collection. A changed definition needs a new name: the old index stays until a
@@ -19,6 +21,16 @@ type Index struct {
 	Keys   bson.D `bson:"key"` // field → 1 or -1
 	Unique bool   `bson:"unique"`
 	Where  bson.D `bson:"partialFilterExpression"` // only documents that match, such as {key: {$exists: true}}; nil: all
+}
+
+// By is an order of documents by these fields, each upwards or, with a - before its name, downwards.
+func By(fields ...string) bson.D {
+	return sequence.Map(fields, func(field string) bson.E {
+		if name, down := strings.CutPrefix(field, "-"); down {
+			return bson.E{Key: name, Value: -1}
+		}
+		return bson.E{Key: field, Value: 1}
+	})
 }
 
 const (

@@ -18,8 +18,8 @@ import (
 
 func declared() []mongostore.Index {
 	return []mongostore.Index{
-		{Name: "name", Keys: bson.D{{Key: "name", Value: 1}, {Key: "_id", Value: -1}}},
-		{Name: "key", Keys: bson.D{{Key: "key", Value: 1}}, Unique: true,
+		{Name: "name", Keys: mongostore.By("name", "-_id")},
+		{Name: "key", Keys: mongostore.By("key"), Unique: true,
 			Where: bson.D{{Key: "key", Value: bson.D{{Key: "$exists", Value: true}}}}},
 	}
 }
@@ -72,9 +72,9 @@ func TestEnsureIndexes_AnotherDefinitionUnderTheNameIsAnError(t *testing.T) {
 	collection := storetest.Mongo(t).Collection("elements")
 	errortest.None(t, mongostore.EnsureIndexes(t.Context(), collection, declared()))
 	for name, index := range map[string]mongostore.Index{
-		"direction":  {Name: "name", Keys: bson.D{{Key: "name", Value: -1}, {Key: "_id", Value: -1}}},
-		"order":      {Name: "name", Keys: bson.D{{Key: "_id", Value: -1}, {Key: "name", Value: 1}}},
-		"field":      {Name: "name", Keys: bson.D{{Key: "title", Value: 1}, {Key: "_id", Value: -1}}},
+		"direction":  {Name: "name", Keys: mongostore.By("-name", "-_id")},
+		"order":      {Name: "name", Keys: mongostore.By("-_id", "name")},
+		"field":      {Name: "name", Keys: mongostore.By("title", "-_id")},
 		"uniqueness": {Name: "key", Keys: declared()[1].Keys, Where: declared()[1].Where},
 		"condition":  {Name: "key", Keys: declared()[1].Keys, Unique: true},
 	} {

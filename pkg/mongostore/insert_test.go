@@ -21,7 +21,7 @@ type pair struct {
 
 func TestInsertAll_TellsWhichAUniqueIndexKeptOut(t *testing.T) {
 	pairs := storetest.Mongo(t).Collection("pairs")
-	unique := []mongostore.Index{{Name: "group", Keys: bson.D{{Key: "group", Value: 1}}, Unique: true}}
+	unique := []mongostore.Index{{Name: "group", Keys: mongostore.By("group"), Unique: true}}
 	errortest.None(t, mongostore.EnsureIndexes(t.Context(), pairs, unique))
 	refused, err := mongostore.InsertAll(t.Context(), pairs,
 		[]pair{{ID: 1, Group: 5}, {ID: 2, Group: 5}, {ID: 3, Group: 6}, {ID: 1, Group: 7}, {ID: 4, Group: 8}})
@@ -40,8 +40,8 @@ func TestInsertAll_TellsWhichAUniqueIndexKeptOut(t *testing.T) {
 func TestInsertAll_TheSameAtOnceIsStoredOnce(t *testing.T) {
 	pairs := storetest.Mongo(t).Collection("pairs")
 	unique := []mongostore.Index{
-		{Name: "group", Keys: bson.D{{Key: "group", Value: 1}}, Unique: true},
-		{Name: "told", Keys: bson.D{{Key: "told", Value: 1}},
+		{Name: "group", Keys: mongostore.By("group"), Unique: true},
+		{Name: "told", Keys: mongostore.By("told"),
 			Where: bson.D{{Key: "told", Value: bson.D{{Key: "$gt", Value: ""}}}}},
 	}
 	errortest.None(t, mongostore.EnsureIndexes(t.Context(), pairs, unique))
@@ -76,9 +76,9 @@ func TestInsertAll_TheSameAtOnceIsStoredOnce(t *testing.T) {
 // while, don't meet again and again: one is stored, and all others find that it exists.
 func TestInsertAll_OneKeyAtTheSameMomentIsStoredOnce(t *testing.T) {
 	pairs := storetest.Mongo(t).Collection("pairs")
-	indexes := []mongostore.Index{{Name: "group", Keys: bson.D{{Key: "group", Value: 1}}, Unique: true}}
+	indexes := []mongostore.Index{{Name: "group", Keys: mongostore.By("group"), Unique: true}}
 	for _, field := range []string{"told", "a", "b", "c"} {
-		indexes = append(indexes, mongostore.Index{Name: field, Keys: bson.D{{Key: field, Value: 1}}})
+		indexes = append(indexes, mongostore.Index{Name: field, Keys: mongostore.By(field)})
 	}
 	errortest.None(t, mongostore.EnsureIndexes(t.Context(), pairs, indexes))
 	const writers = 16

@@ -103,7 +103,7 @@ func TestMonitor_NoValueReachesASpanOrAMetric(t *testing.T) {
 	const secret = "hunter2"
 	pupils := db.Collection("pupils")
 	err := mongostore.EnsureIndexes(t.Context(), pupils,
-		[]mongostore.Index{{Name: "uuid", Keys: bson.D{{Key: "uuid", Value: 1}}, Unique: true}})
+		[]mongostore.Index{{Name: "uuid", Keys: mongostore.By("uuid"), Unique: true}})
 	errortest.None(t, err)
 	for id := range 2 {
 		_, err := pupils.InsertOne(t.Context(), bson.D{{Key: "_id", Value: id}, {Key: "uuid", Value: secret}})

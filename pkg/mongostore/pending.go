@@ -41,7 +41,7 @@ func (p Pending) Filter() bson.D {
 // Index is the index that a collection with the array needs. Only documents with an item are in it, so it is empty
 // while nothing is pending.
 func (p Pending) Index() Index {
-	return Index{Name: string(p), Keys: bson.D{{Key: string(p) + ".id", Value: 1}}, Where: p.Filter()}
+	return Index{Name: string(p), Keys: By(string(p) + ".id"), Where: p.Filter()}
 }
 
 // NonePending is the condition that a document has no item in any of the arrays, except those given.

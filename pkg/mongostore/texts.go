@@ -90,7 +90,7 @@ func findAfter(ctx context.Context, collection Reader, after string, fields bson
 		}
 		filter = bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: id}}}}
 	}
-	o := options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(pageLength)
+	o := options.Find().SetSort(By("_id")).SetLimit(pageLength)
 	if len(fields) > 0 {
 		o.SetProjection(fields)
 	}

@@ -9,6 +9,8 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
+
+	"github.com/belfry-schools/belfry/pkg/mongostore"
 )
 
 const (
@@ -40,7 +42,7 @@ func (g *garden) plant(ctx context.Context) error {
 	for _, name := range records {
 		cursor, err := g.db.Collection(name).Find(ctx,
 			bson.D{{Key: "deleted", Value: bson.D{{Key: "$ne", Value: true}}}},
-			options.Find().SetSort(bson.D{{Key: "_id", Value: -1}}).SetLimit(beds))
+			options.Find().SetSort(mongostore.By("-_id")).SetLimit(beds))
 		if err != nil {
 			return err
 		}

@@ -110,8 +110,8 @@ func collection(db *mongo.Database, service string) *mongo.Collection {
 // Prepare makes the indexes. It may run in several processes at once.
 func Prepare(ctx context.Context, db *mongo.Database, service string) error {
 	return mongostore.EnsureIndexes(ctx, collection(db, service), []mongostore.Index{
-		{Name: "element", Keys: bson.D{{Key: "element", Value: 1}, {Key: "_id", Value: -1}}},
-		{Name: "actors", Keys: bson.D{{Key: "actors", Value: 1}, {Key: "_id", Value: -1}}},
+		{Name: "element", Keys: mongostore.By("element", "-_id")},
+		{Name: "actors", Keys: mongostore.By("actors", "-_id")},
 	})
 }
 

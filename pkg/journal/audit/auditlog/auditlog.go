@@ -54,8 +54,8 @@ func Index() mongostore.Index { return mongostore.PendingAudit.Index() }
 // indexes are those of the entries. Ids are in the order of time.
 func indexes() []mongostore.Index {
 	return []mongostore.Index{
-		{Name: "about", Keys: bson.D{{Key: "about", Value: 1}, {Key: "_id", Value: -1}}},
-		{Name: "actors", Keys: bson.D{{Key: "actors", Value: 1}, {Key: "_id", Value: -1}}},
+		{Name: "about", Keys: mongostore.By("about", "-_id")},
+		{Name: "actors", Keys: mongostore.By("actors", "-_id")},
 	}
 }
 

@@ -53,7 +53,7 @@ const mostRead = 16 << 20
 func FindNewest[D any](
 	ctx context.Context, entries *mongo.Collection, filter bson.D, limit int, id func(D) string,
 ) (found []D, next string, err error) {
-	newest := options.Find().SetSort(bson.D{{Key: "_id", Value: -1}}).SetLimit(int64(limit) + 1)
+	newest := options.Find().SetSort(mongostore.By("-_id")).SetLimit(int64(limit) + 1)
 	found, more, err := mongostore.FindUpTo[D](ctx, entries, mostRead, filter, newest)
 	if len(found) > limit {
 		found, more = found[:limit], true

@@ -111,7 +111,7 @@ func (b *Batches) remove(ctx context.Context, filter bson.D) error {
 // list returns the batches without their changes, oldest first.
 func (b *Batches) list(ctx context.Context) ([]batch, error) {
 	return mongostore.Find[batch](ctx, b.collection, bson.D{},
-		options.Find().SetProjection(noChanges).SetSort(bson.D{{Key: "_id", Value: 1}}))
+		options.Find().SetProjection(noChanges).SetSort(mongostore.By("_id")))
 }
 
 // moveBatch appends a batch's changes of records that exist, and removes it. An open batch keeps its other changes as

@@ -93,9 +93,9 @@ func Index() mongostore.Index { return mongostore.PendingChanges.Index() }
 // indexes are the indexes of the pages.
 func indexes() []mongostore.Index {
 	return []mongostore.Index{
-		{Name: "changes", Keys: bson.D{{Key: "changes.id", Value: 1}}},
-		{Name: "at", Keys: bson.D{{Key: "at", Value: 1}}},
-		{Name: "total", Keys: bson.D{{Key: "total", Value: 1}}},
+		{Name: "changes", Keys: mongostore.By("changes.id")},
+		{Name: "at", Keys: mongostore.By("at")},
+		{Name: "total", Keys: mongostore.By("total")},
 	}
 }
 
@@ -141,7 +141,7 @@ func (l *Log) append(ctx context.Context, p page) (bool, error) {
 }
 
 var (
-	newestFirst = bson.D{{Key: "_id", Value: -1}}
+	newestFirst = mongostore.By("-_id")
 	noChanges   = bson.D{{Key: "changes", Value: 0}}
 )
 
@@ -242,7 +242,7 @@ func (l *Log) after(ctx context.Context, after change.Position, limit int) (chan
 	most := min(limit+1, pagesRead)
 	found, cut, err := mongostore.FindUpTo[page](ctx, l.pages, bytesRead,
 		from(after.Page),
-		options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(int64(most)))
+		options.Find().SetSort(mongostore.By("_id")).SetLimit(int64(most)))
 	if err != nil {
 		return change.Part{}, err
 	}
@@ -324,7 +324,7 @@ func (l *Log) Sweep(ctx context.Context, now time.Time) error {
 // newestUpTo returns the number of the newest page whose field is not above a value; 0 when there is none.
 func (l *Log) newestUpTo(ctx context.Context, field string, value any) (int64, error) {
 	p, err := mongostore.First[page](ctx, l.pages, bson.D{{Key: field, Value: bson.D{{Key: "$lte", Value: value}}}},
-		options.FindOne().SetSort(bson.D{{Key: field, Value: -1}}).SetProjection(noChanges))
+		options.FindOne().SetSort(mongostore.By("-"+field)).SetProjection(noChanges))
 	if errors.Is(err, record.ErrNotFound) {
 		err = nil
 	}

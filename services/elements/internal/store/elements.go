@@ -81,8 +81,8 @@ func bytesOfElement(e *element.Element) int {
 
 var (
 	withoutGrams = bson.D{{Key: "grams", Value: 0}} // they are for the index alone
-	orderOfID    = bson.D{{Key: "_id", Value: 1}}
-	orderOfName  = bson.D{{Key: "name", Value: 1}, {Key: "_id", Value: 1}}
+	orderOfID    = mongostore.By("_id")
+	orderOfName  = mongostore.By("name", "_id")
 )
 
 func (s *Elements) find(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) ([]element.Element, error) {

@@ -25,9 +25,7 @@ func newErasures(db *mongo.Database) *Erasures {
 	return &Erasures{db.Collection("erasures"), mongostore.NewConstant(settings, "erasure_salt")}
 }
 
-var erasureIndexes = []mongostore.Index{
-	{Name: "running", Keys: bson.D{{Key: "running", Value: 1}}, Where: runningErasures()},
-}
+var erasureIndexes = []mongostore.Index{{Name: "running", Keys: mongostore.By("running"), Where: runningErasures()}}
 
 func runningErasures() bson.D { return bson.D{{Key: "running", Value: true}} }
 

@@ -45,12 +45,10 @@ func newFeeds(db *mongo.Database, ids *mongostore.IDs) *Feeds {
 
 var feedIndexes = []mongostore.Index{
 	{
-		Name: "place", Keys: bson.D{
-			{Key: "user_id", Value: 1}, {Key: "element_id", Value: 1}, {Key: "place", Value: 1},
-		},
+		Name: "place", Keys: mongostore.By("user_id", "element_id", "place"),
 		Unique: true, Where: mongostore.Exists("user_id"), // no tombstone
 	},
-	{Name: "token_hash", Keys: bson.D{{Key: "token_hash", Value: 1}}},
+	{Name: "token_hash", Keys: mongostore.By("token_hash")},
 	auditlog.Index(),
 }
 

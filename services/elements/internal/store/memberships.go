@@ -215,13 +215,13 @@ func touching(days wiretime.Days, filter ...bson.E) bson.D {
 
 // List implements element.MembershipStore.
 func (s *Memberships) List(ctx context.Context, f element.MembershipFilter) ([]element.Membership, error) {
-	o := options.Find().SetSort(bson.D{{Key: "member", Value: 1}}).SetLimit(int64(f.Limit))
+	o := options.Find().SetSort(mongostore.By("member")).SetLimit(int64(f.Limit))
 	return s.memberships.Find(ctx, byMembershipFilter(f), o)
 }
 
 // ListAll implements element.MembershipStore, by the index of ids.
 func (s *Memberships) ListAll(ctx context.Context, after int64, limit int) ([]element.Membership, error) {
-	o := options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(int64(limit))
+	o := options.Find().SetSort(mongostore.By("_id")).SetLimit(int64(limit))
 	return s.memberships.Find(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: after}}}}, o)
 }
 

@@ -59,27 +59,25 @@ const (
 )
 
 var elementIndexes = []mongostore.Index{
-	{Name: "key", Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: mongostore.Exists("key")},
-	{Name: "uuid", Keys: bson.D{{Key: "uuid", Value: 1}}, Unique: true},
-	{Name: "entity", Keys: bson.D{{Key: "entity_type", Value: 1}, {Key: "entity_id", Value: 1}}, Unique: true},
-	{Name: "name", Keys: bson.D{{Key: "name", Value: 1}}},
+	{Name: "key", Keys: mongostore.By("key"), Unique: true, Where: mongostore.Exists("key")},
+	{Name: "uuid", Keys: mongostore.By("uuid"), Unique: true},
+	{Name: "entity", Keys: mongostore.By("entity_type", "entity_id"), Unique: true},
+	{Name: "name", Keys: mongostore.By("name")},
 	// With the name after the gram, a search with many hits reads only those that it returns.
-	{Name: "grams", Keys: bson.D{{Key: "grams", Value: 1}, {Key: "name", Value: 1}, {Key: "_id", Value: 1}}},
-	{Name: "administrators", Keys: bson.D{{Key: "administrators", Value: 1}}},
-	{Name: "school", Keys: bson.D{{Key: "details.school", Value: 1}}, Where: mongostore.Exists("details.school")},
-	{Name: "type", Keys: bson.D{{Key: "entity_type", Value: 1}, {Key: "current", Value: 1}, {Key: "_id", Value: 1}}},
+	{Name: "grams", Keys: mongostore.By("grams", "name", "_id")},
+	{Name: "administrators", Keys: mongostore.By("administrators")},
+	{Name: "school", Keys: mongostore.By("details.school"), Where: mongostore.Exists("details.school")},
+	{Name: "type", Keys: mongostore.By("entity_type", "current", "_id")},
 	// With the name after these, a list of a type reads only what it returns.
-	{Name: "type_name", Keys: bson.D{
-		{Key: "entity_type", Value: 1}, {Key: "current", Value: 1}, {Key: "name", Value: 1}, {Key: "_id", Value: 1},
-	}},
+	{Name: "type_name", Keys: mongostore.By("entity_type", "current", "name", "_id")},
 	auditlog.Index(),
 	changelog.Index(),
 }
 
 var membershipIndexes = []mongostore.Index{
-	{Name: "pair", Keys: bson.D{{Key: "group", Value: 1}, {Key: "member", Value: 1}}, Unique: true},
-	{Name: "up", Keys: bson.D{{Key: "member", Value: 1}, {Key: "last", Value: 1}}},
-	{Name: "down", Keys: bson.D{{Key: "group", Value: 1}, {Key: "last", Value: 1}}},
+	{Name: "pair", Keys: mongostore.By("group", "member"), Unique: true},
+	{Name: "up", Keys: mongostore.By("member", "last")},
+	{Name: "down", Keys: mongostore.By("group", "last")},
 	auditlog.Index(),
 	changelog.Index(),
 }

@@ -113,7 +113,7 @@ func (s *Categories) FindNamed(ctx context.Context, names []string) ([]category.
 // List implements category.Store. As many documents as it returns.
 func (s *Categories) List(ctx context.Context, after int64, limit int) ([]category.Category, error) {
 	filter := bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: after}}}}
-	return s.categories.Find(ctx, filter, options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(int64(limit)))
+	return s.categories.Find(ctx, filter, options.Find().SetSort(mongostore.By("_id")).SetLimit(int64(limit)))
 }
 
 // Insert implements category.Store.

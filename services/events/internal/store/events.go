@@ -391,7 +391,7 @@ func (s *Events) Delete(ctx context.Context, id int64, may func(*event.Event) er
 
 // List implements event.Store, by the index of ids.
 func (s *Events) List(ctx context.Context, after int64, limit int) (found []event.Event, more bool, err error) {
-	o := options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(int64(limit)).SetProjection(unused)
+	o := options.Find().SetSort(mongostore.By("_id")).SetLimit(int64(limit)).SetProjection(unused)
 	living := bson.D{
 		{Key: "_id", Value: bson.D{{Key: "$gt", Value: after}}},
 		{Key: "deleted", Value: bson.D{{Key: "$ne", Value: true}}},

@@ -32,7 +32,7 @@ func (s *Notices) Readers(ctx context.Context, now time.Time, limit int) ([]int6
 		s.mails,
 		dueItemsFilter(now),
 		options.Find().
-			SetSort(bson.D{{Key: "due_at", Value: 1}}).
+			SetSort(mongostore.By("due_at")).
 			SetLimit(int64(limit)).
 			SetProjection(bson.D{{Key: "user_id", Value: 1}}),
 	)
@@ -75,7 +75,7 @@ func (s *Notices) NextMail(ctx context.Context, userID int64, limit int) ([]noti
 
 func (s *Notices) items(ctx context.Context, filter bson.D, limit int) ([]notice.Item, error) {
 	return mongostore.Find[notice.Item](ctx, s.mails, filter,
-		options.Find().SetSort(bson.D{{Key: "at", Value: 1}, {Key: "_id", Value: 1}}).SetLimit(int64(limit)))
+		options.Find().SetSort(mongostore.By("at", "_id")).SetLimit(int64(limit)))
 }
 
 // Postpone implements notice.Store. It postpones everything that waits for the user, since later mails follow earlier

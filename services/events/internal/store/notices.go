@@ -75,20 +75,16 @@ func waiting() bson.E { return bson.E{Key: "waiting", Value: true} }
 
 func noticeIndexes() []mongostore.Index {
 	return []mongostore.Index{
-		{
-			Name:  "to_spread",
-			Keys:  bson.D{{Key: "event_id", Value: 1}, {Key: "position", Value: 1}},
-			Where: bson.D{waiting()},
-		},
-		{Name: "at", Keys: bson.D{{Key: "at", Value: 1}}},
+		{Name: "to_spread", Keys: mongostore.By("event_id", "position"), Where: bson.D{waiting()}},
+		{Name: "at", Keys: mongostore.By("at")},
 	}
 }
 
 func itemIndexes() []mongostore.Index {
 	return []mongostore.Index{
-		{Name: "due", Keys: bson.D{{Key: "due_at", Value: 1}}, Where: bson.D{waiting()}},
-		{Name: "user", Keys: bson.D{{Key: "user_id", Value: 1}, {Key: "at", Value: 1}}, Where: bson.D{waiting()}},
-		{Name: "at", Keys: bson.D{{Key: "at", Value: 1}}},
+		{Name: "due", Keys: mongostore.By("due_at"), Where: bson.D{waiting()}},
+		{Name: "user", Keys: mongostore.By("user_id", "at"), Where: bson.D{waiting()}},
+		{Name: "at", Keys: mongostore.By("at")},
 	}
 }
 
@@ -151,7 +147,7 @@ func ofEventFilter(eventID int64) bson.D {
 // ToSpread implements notice.Store: as many documents as it returns.
 func (s *Notices) ToSpread(ctx context.Context, eventID int64) ([]notice.Notice, error) {
 	documents, err := mongostore.Find[noticeDocument](
-		ctx, s.notices, ofEventFilter(eventID), options.Find().SetSort(bson.D{{Key: "position", Value: 1}}),
+		ctx, s.notices, ofEventFilter(eventID), options.Find().SetSort(mongostore.By("position")),
 	)
 	if err != nil {
 		return nil, err

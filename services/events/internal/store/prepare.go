@@ -34,17 +34,13 @@ func eventIndexes() []mongostore.Index {
 		unique(commitmentIndex, "commitments.id"),
 		unique(requestIndex, "requests.id"),
 		partial("receipt_at", "receipts.at"),
-		{Name: "commitment_periods", Keys: bson.D{{Key: "commitment_periods", Value: 1}}},
+		{Name: "commitment_periods", Keys: mongostore.By("commitment_periods")},
 		partial("requests", "request_periods"),
 		waitingIndex("commitment_states"),
 		waitingIndex("outstanding_groups"),
-		{
-			Name:  "series",
-			Keys:  bson.D{{Key: "series_id", Value: 1}, {Key: "series_place", Value: 1}},
-			Where: mongostore.Exists("series_id"),
-		},
+		{Name: "series", Keys: mongostore.By("series_id", "series_place"), Where: mongostore.Exists("series_id")},
 		// The start serves searches for parts of a month.
-		{Name: "search_keys", Keys: bson.D{{Key: "search_keys", Value: 1}, {Key: "starts", Value: 1}}},
+		{Name: "search_keys", Keys: mongostore.By("search_keys", "starts")},
 		outbox.Index(),
 		auditlog.Index(),
 		changelog.Index(),
@@ -54,14 +50,14 @@ func eventIndexes() []mongostore.Index {
 func categoryIndexes() []mongostore.Index {
 	return []mongostore.Index{
 		unique(importKey, "key"),
-		{Name: "name_school", Keys: bson.D{{Key: "name", Value: 1}, {Key: "school_id", Value: 1}}, Unique: true},
+		{Name: "name_school", Keys: mongostore.By("name", "school_id"), Unique: true},
 		auditlog.Index(),
 	}
 }
 
 // partial is an index of the documents that have a field.
 func partial(name, field string) mongostore.Index {
-	return mongostore.Index{Name: name, Keys: bson.D{{Key: field, Value: 1}}, Where: mongostore.Exists(field)}
+	return mongostore.Index{Name: name, Keys: mongostore.By(field), Where: mongostore.Exists(field)}
 }
 
 // unique is partial, for a field of which no two documents have the same value.

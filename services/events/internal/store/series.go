@@ -94,7 +94,7 @@ func seriesKeysFilter(before time.Time) bson.D {
 // ListUnmade implements series.Store, by an index of unfinished series only.
 func (s *Series) ListUnmade(ctx context.Context, before time.Time, limit int) ([]series.Series, error) {
 	found, err := mongostore.Find[seriesDocument](ctx, s.collection, unmadeFilter(before),
-		options.Find().SetSort(bson.D{{Key: "unmade", Value: 1}}).SetLimit(int64(limit)))
+		options.Find().SetSort(mongostore.By("unmade")).SetLimit(int64(limit)))
 	return sequence.Map(found, func(f seriesDocument) series.Series { return f.series() }), err
 }
 

@@ -67,7 +67,7 @@ func (s *Events) oldest(
 }
 
 // oldestFirst is the order of both listings, and the rest of their indexes.
-var oldestFirst = bson.D{{Key: "starts", Value: 1}, {Key: "_id", Value: 1}}
+var oldestFirst = mongostore.By("starts", "_id")
 
 func waitingIndex(field string) mongostore.Index {
 	return mongostore.Index{

@@ -61,20 +61,16 @@ func (d *webhookDocument) set(w notice.Webhook) {
 func deliveryIndexes() []mongostore.Index {
 	isWaiting := bson.D{stateWaiting()}
 	return []mongostore.Index{
-		{Name: "once", Keys: bson.D{{Key: "webhook_id", Value: 1}, {Key: "notice_id", Value: 1}}, Unique: true},
-		{Name: "due", Keys: bson.D{{Key: "webhook_id", Value: 1}, {Key: "due_at", Value: 1}}, Where: isWaiting},
+		{Name: "once", Keys: mongostore.By("webhook_id", "notice_id"), Unique: true},
+		{Name: "due", Keys: mongostore.By("webhook_id", "due_at"), Where: isWaiting},
 		{
 			Name:  "tests", // of an inactive webhook, for which many others may wait
-			Keys:  bson.D{{Key: "webhook_id", Value: 1}, {Key: "due_at", Value: 1}},
+			Keys:  mongostore.By("webhook_id", "due_at"),
 			Where: bson.D{stateWaiting(), isTest()},
 		},
-		{
-			Name:  "event",
-			Keys:  bson.D{{Key: "webhook_id", Value: 1}, {Key: "event_id", Value: 1}, {Key: "position", Value: 1}},
-			Where: isWaiting,
-		},
-		{Name: "log", Keys: bson.D{{Key: "webhook_id", Value: 1}, {Key: "_id", Value: -1}}},
-		{Name: "at", Keys: bson.D{{Key: "at", Value: 1}}},
+		{Name: "event", Keys: mongostore.By("webhook_id", "event_id", "position"), Where: isWaiting},
+		{Name: "log", Keys: mongostore.By("webhook_id", "-_id")},
+		{Name: "at", Keys: mongostore.By("at")},
 	}
 }
 
@@ -85,7 +81,7 @@ func isTest() bson.E { return bson.E{Key: "once", Value: true} }
 // ListWebhooks implements notice.WebhookStore. There are few.
 func (s *Notices) ListWebhooks(ctx context.Context) ([]notice.Webhook, error) {
 	filter := bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: int64(0)}}}}
-	return s.webhooks.Find(ctx, filter, options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}))
+	return s.webhooks.Find(ctx, filter, options.Find().SetSort(mongostore.By("_id")))
 }
 
 // GetWebhook implements notice.WebhookStore.
@@ -193,7 +189,7 @@ func (s *Notices) NextDelivery(
 
 // delivery returns the first delivery by a field.
 func (s *Notices) delivery(ctx context.Context, filter bson.D, by string) (notice.Delivery, bool, error) {
-	inOrder := options.FindOne().SetSort(bson.D{{Key: by, Value: 1}})
+	inOrder := options.FindOne().SetSort(mongostore.By(by))
 	d, err := mongostore.First[notice.Delivery](ctx, s.deliveries, filter, inOrder)
 	if errors.Is(err, record.ErrNotFound) {
 		return notice.Delivery{}, false, nil
@@ -228,7 +224,7 @@ func deliveryLogFilter(webhookID, before int64) bson.D {
 func (s *Notices) ListDeliveries(ctx context.Context, webhookID, before int64, limit int) ([]notice.Delivery, error) {
 	return mongostore.Find[notice.Delivery](ctx, s.deliveries, deliveryLogFilter(webhookID, before),
 		options.Find().
-			SetSort(bson.D{{Key: "_id", Value: -1}}).
+			SetSort(mongostore.By("-_id")).
 			SetLimit(int64(limit)).
 			SetProjection(bson.D{{Key: "body", Value: 0}}))
 }

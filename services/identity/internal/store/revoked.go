@@ -35,15 +35,13 @@ type endedSession struct {
 func endedCollection(db *mongo.Database) *mongo.Collection { return db.Collection("ended_sessions") }
 
 func endedIndexes() []mongostore.Index {
-	return []mongostore.Index{{Name: "at", Keys: bson.D{{Key: "at", Value: 1}}}}
+	return []mongostore.Index{{Name: "at", Keys: mongostore.By("at")}}
 }
 
 // MarkEnded implements user.Store.
 func (s *Store) MarkEnded(ctx context.Context, userID int64, hash string) error {
 	at := now()
-	last := bson.D{
-		{Key: "$each", Value: []endedSession{{Hash: hash, At: at}}}, {Key: "$slice", Value: -endedKept},
-	}
+	last := bson.D{{Key: "$each", Value: []endedSession{{Hash: hash, At: at}}}, {Key: "$slice", Value: -endedKept}}
 	mark := bson.D{
 		{Key: "$max", Value: bson.D{{Key: "at", Value: at}}},
 		{Key: "$push", Value: bson.D{{Key: "sessions", Value: last}}},

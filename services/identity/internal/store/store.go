@@ -80,35 +80,27 @@ func EnsureIndexes(ctx context.Context, db *mongo.Database) error {
 
 func indexes() []mongostore.Index {
 	return []mongostore.Index{
-		{Name: uuidIndex, Keys: bson.D{{Key: "uuid_hash", Value: 1}}, Unique: true},
+		{Name: uuidIndex, Keys: mongostore.By("uuid_hash"), Unique: true},
 		{
-			Name: keyIndex, Keys: bson.D{{Key: "key", Value: 1}}, Unique: true,
+			Name: keyIndex, Keys: mongostore.By("key"), Unique: true,
 			Where: bson.D{{Key: "key", Value: bson.D{{Key: "$gt", Value: ""}}}},
 		},
+		{Name: "element", Keys: mongostore.By("element_id", "_id"), Where: mongostore.Exists("element_id")},
 		{
-			Name: "element", Keys: bson.D{{Key: "element_id", Value: 1}, {Key: "_id", Value: 1}},
-			Where: mongostore.Exists("element_id"),
-		},
-		{
-			Name: emailIndex, Keys: bson.D{{Key: "claimed_email", Value: 1}}, Unique: true,
+			Name: emailIndex, Keys: mongostore.By("claimed_email"), Unique: true,
 			Where: mongostore.Exists("claimed_email"),
 		},
-		{Name: "email", Keys: bson.D{{Key: "email_fold", Value: 1}, {Key: "_id", Value: 1}}},
+		{Name: "email", Keys: mongostore.By("email_fold", "_id")},
 		{
-			Name: "governors", Keys: bson.D{{Key: "permissions.admin", Value: 1}, {Key: "active", Value: 1}},
+			Name: "governors", Keys: mongostore.By("permissions.admin", "active"),
 			Where: bson.D{{Key: "permissions.admin", Value: true}},
 		},
+		{Name: "admin_of", Keys: mongostore.By("admin_of", "_id"), Where: mongostore.Exists("admin_of")},
 		{
-			Name: "admin_of", Keys: bson.D{{Key: "admin_of", Value: 1}, {Key: "_id", Value: 1}},
-			Where: mongostore.Exists("admin_of"),
-		},
-		{
-			Name: "sessions_changed", Keys: bson.D{{Key: "sessions_changed", Value: 1}},
+			Name: "sessions_changed", Keys: mongostore.By("sessions_changed"),
 			Where: mongostore.Exists("sessions_changed"),
 		},
-		{
-			Name: "token_hash", Keys: bson.D{{Key: "tokens.hash", Value: 1}}, Where: mongostore.Exists("tokens.hash"),
-		},
+		{Name: "token_hash", Keys: mongostore.By("tokens.hash"), Where: mongostore.Exists("tokens.hash")},
 		auditlog.Index(),
 	}
 }
@@ -157,7 +149,7 @@ func activeAdministrators() bson.D {
 	return bson.D{{Key: "permissions.admin", Value: true}, {Key: "active", Value: true}}
 }
 
-func byID() bson.D { return bson.D{{Key: "_id", Value: 1}} }
+func byID() bson.D { return mongostore.By("_id") }
 
 // Get implements user.Store.
 func (s *Store) Get(ctx context.Context, id int64) (user.User, error) { return s.users.Get(ctx, id) }

@@ -22,7 +22,7 @@ type useDocument struct {
 func usesCollection(db *mongo.Database) *mongo.Collection { return db.Collection("token_uses") }
 
 func usesIndexes() []mongostore.Index {
-	return []mongostore.Index{{Name: "user", Keys: bson.D{{Key: "user_id", Value: 1}}}}
+	return []mongostore.Index{{Name: "user", Keys: mongostore.By("user_id")}}
 }
 
 // NewTokenID implements user.Store.

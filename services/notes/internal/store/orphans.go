@@ -31,7 +31,7 @@ func ofEventsAbove(id int64) bson.D {
 }
 
 // byEvent is the order of the index of an event's notes.
-var byEvent = bson.D{{Key: "event_id", Value: 1}, {Key: "_id", Value: 1}}
+var byEvent = mongostore.By("event_id", "_id")
 
 // ListEvents implements note.Store.
 func (s *Notes) ListEvents(ctx context.Context, after int64) ([]int64, error) {

@@ -34,22 +34,22 @@ const counter = "notes"
 // indexes of the collection notes.
 var indexes = []mongostore.Index{
 	// the notes of an event by id
-	{Name: "event_id_1__id_1", Keys: bson.D{{Key: "event_id", Value: 1}, {Key: "_id", Value: 1}}},
+	{Name: "event_id_1__id_1", Keys: mongostore.By("event_id", "_id")},
 	// imported notes by key
-	{Name: "key_1", Keys: bson.D{{Key: "key", Value: 1}}, Unique: true, Where: mongostore.Exists("key")},
+	{Name: "key_1", Keys: mongostore.By("key"), Unique: true, Where: mongostore.Exists("key")},
 	// one note for an idempotency key, and the sweep of old ones
-	{Name: keyIndex, Keys: bson.D{{Key: "ticket.key", Value: 1}}, Unique: true, Where: mongostore.Exists("ticket.key")},
-	{Name: "ticket.at_1", Keys: bson.D{{Key: "ticket.at", Value: 1}}, Where: mongostore.Exists("ticket.at")},
+	{Name: keyIndex, Keys: mongostore.By("ticket.key"), Unique: true, Where: mongostore.Exists("ticket.key")},
+	{Name: "ticket.at_1", Keys: mongostore.By("ticket.at"), Where: mongostore.Exists("ticket.at")},
 	auditlog.Index(),
 	changelog.Index(),
 	// one system note for an event on a topic, and system notes by their day
 	{
-		Name: "system.topic_1__event_id_1", Keys: bson.D{{Key: "system.topic", Value: 1}, {Key: "event_id", Value: 1}},
+		Name: "system.topic_1__event_id_1", Keys: mongostore.By("system.topic", "event_id"),
 		Unique: true, Where: mongostore.Exists("system.topic"),
 	},
 	{
 		Name:  "system.topic_1__system.day_1",
-		Keys:  bson.D{{Key: "system.topic", Value: 1}, {Key: "system.day", Value: 1}},
+		Keys:  mongostore.By("system.topic", "system.day"),
 		Where: mongostore.Exists("system.topic"),
 	},
 }
@@ -108,7 +108,7 @@ func (s *Notes) Prepare(ctx context.Context) error {
 
 // asWritten is the order in which notes were written: ids are taken in blocks, so those of two replicas interleave.
 // Notes that do not say when are older than all that do.
-var asWritten = bson.D{{Key: "written", Value: 1}, {Key: "_id", Value: 1}}
+var asWritten = mongostore.By("written", "_id")
 
 func ofEvent(id int64) bson.D { return bson.D{{Key: "event_id", Value: id}} }
 
@@ -153,7 +153,7 @@ const mostRead = 16 << 20
 
 // ListAll implements note.Store, by the index of ids.
 func (s *Notes) ListAll(ctx context.Context, after int64, limit int) (found []note.Note, more bool, err error) {
-	o := options.Find().SetSort(bson.D{{Key: "_id", Value: 1}}).SetLimit(int64(limit)).
+	o := options.Find().SetSort(mongostore.By("_id")).SetLimit(int64(limit)).
 		SetProjection(bson.D{{Key: "html", Value: 0}, {Key: "audit", Value: 0}})
 	filter := bson.D{
 		{Key: "_id", Value: bson.D{{Key: "$gt", Value: after}}},
