@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belfry-schools/belfry/client"
-	"github.com/belfry-schools/belfry/client/api"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 func whoamiCommand(s surroundings) *cobra.Command {
@@ -28,10 +28,7 @@ func whoamiCommand(s surroundings) *cobra.Command {
 		user["kind"], user["element"] = me.Text("kind"), me.Inner("element").Text("name")
 		user["may"] = fmt.Sprint(client.As[granted](me.Inner("permissions")))
 		for _, list := range []string{"schools", "pupils"} {
-			var names []string
-			for _, element := range me.Records(list) {
-				names = append(names, client.As[api.Element](element).Name)
-			}
+			names := sequence.Map(me.Records(list), func(e client.Record) string { return e.Text("name") })
 			user[list] = strings.Join(names, ", ")
 		}
 		user["admin_of"] = me.Text("admin_of")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/session"
 )
 
@@ -67,11 +68,7 @@ func find[R any](ctx context.Context, near *directory.Shelf[R], ids []int64, id 
 	ask func(context.Context, []int64) ([]R, error)) ([]R, error) {
 	found, err := near.Find(ctx, ids, func(ctx context.Context, ids []int64) (map[int64]R, error) {
 		answer, err := ask(ctx, ids)
-		byID := make(map[int64]R, len(answer))
-		for _, r := range answer {
-			byID[id(r)] = r
-		}
-		return byID, err
+		return sequence.By(answer, id), err
 	})
 	return slices.Collect(maps.Values(found)), err
 }

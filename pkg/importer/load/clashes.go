@@ -13,6 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
@@ -191,20 +192,16 @@ func marks(element string) bool {
 // readRows reads the bookings of the source, and who belongs to which groups.
 func (b *bookings) readRows(source Source) error {
 	busy, resources := map[string]bool{}, map[string]bool{}
-	is := func(flag *bool) bool { return flag != nil && *flag }
 	for _, kind := range []bundle.Kind{bundle.EventCategories, bundle.Groups, bundle.Memberships, bundle.Events} {
-		if !source.Has(kind) {
-			continue
-		}
 		for row, err := range source.Rows(kind) {
 			if err != nil {
 				return err
 			}
 			switch r := row.Record.(type) {
 			case bundle.EventCategoryRecord:
-				busy[r.Key] = is(r.Busy)
+				busy[r.Key] = form.OrZero(r.Busy)
 			case bundle.GroupRecord:
-				resources[bundle.Groups.EntityType()+":"+r.Key] = is(r.Resource)
+				resources[bundle.Groups.EntityType()+":"+r.Key] = form.OrZero(r.Resource)
 			case bundle.MembershipRecord:
 				b.join(r, resources)
 			case bundle.EventRecord:

@@ -23,9 +23,6 @@ func (l *importing) findErased(ctx context.Context, source Source) error {
 	var rows []Refusal // their own, and those of their users, which no import takes; the first 1,000
 	keys := erasedKeys{}
 	for _, kind := range []bundle.Kind{bundle.Staff, bundle.Pupils, bundle.Users} {
-		if !source.Has(kind) {
-			continue
-		}
 		asking := &run{client: l.Client, source: source, options: Options{DryRun: true, Parallel: 1}, keeps: ofErased}
 		asking.report.Kinds = []Tally{{Kind: kind}}
 		if err := asking.kind(ctx, kind); err != nil {
@@ -57,9 +54,6 @@ type erasedKeys map[string]bool
 // warnings counts the other rows that name them, file by file.
 func (k erasedKeys) warnings(source Source) (all []Warning, err error) {
 	for _, kind := range bundle.Kinds() {
-		if !source.Has(kind) {
-			continue
-		}
 		rows, first := 0, bundle.Row{}
 		for row, err := range source.Rows(kind) {
 			if err != nil {

@@ -231,11 +231,7 @@ func sorted(keys []string) string { return strings.Join(slices.Sorted(slices.Val
 // spansOf are the days of a membership as text, those that overlap or adjoin as one.
 func spansOf(spans []client.Record) string {
 	runs := sequence.Map(spans, func(s client.Record) wiretime.Days { return client.As[bundle.Span](s).Days() })
-	texts := make([]string, 0, len(runs))
-	for _, days := range wiretime.MergeDays(runs) {
-		texts = append(texts, daysText(days))
-	}
-	return strings.Join(texts, ", ")
+	return strings.Join(sequence.Map(wiretime.MergeDays(runs), daysText), ", ")
 }
 
 func daysText(days wiretime.Days) string {

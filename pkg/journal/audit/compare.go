@@ -60,10 +60,7 @@ func Secret(field, text string) Value { return Value{Field: field, Text: text, H
 // Compare returns the differences between two states of a record: first the fields of after, in their order, then
 // those that only before has. A record that was created or is deleted has no values on one side.
 func Compare(before, after []Value) []Change {
-	was := make(map[string]Value, len(before))
-	for _, v := range before {
-		was[v.Field] = v
-	}
+	was := sequence.By(before, func(v Value) string { return v.Field })
 	var changes []Change
 	seen := make(map[string]bool, len(after))
 	for _, v := range after {

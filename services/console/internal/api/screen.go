@@ -8,6 +8,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/client/api"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/services/console/internal/board"
 )
 
@@ -34,10 +35,7 @@ func screenOf(things []board.Thing) string {
 	if len(things) == 0 || len(things) > screenRooms {
 		return ""
 	}
-	var ids []int64
-	for _, thing := range things {
-		ids = append(ids, thing.ID)
-	}
+	ids := sequence.Map(things, func(t board.Thing) int64 { return t.ID })
 	query := url.Values{"rooms": {joinIDs(ids)}}
 	if len(things) == 1 {
 		query.Set("name", things[0].Name)

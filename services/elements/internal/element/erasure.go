@@ -235,7 +235,7 @@ func (s *Service) namesakes(ctx context.Context, of Element, e *Erasure) (shared
 			}
 		}
 	}
-	e.Namesakes = distinctIDs(e.Namesakes)
+	e.Namesakes = sequence.Distinct(e.Namesakes)
 	return shared, nil
 }
 

@@ -67,7 +67,7 @@ func (s *Service) Pupils(ctx context.Context, q fact.PupilsQuestion) ([]form.Ele
 	if err != nil {
 		return nil, err
 	}
-	found, err := s.Store.Find(ctx, distinctIDs(slices.Concat(q.IDs, members)))
+	found, err := s.Store.Find(ctx, sequence.Distinct(slices.Concat(q.IDs, members)))
 	if err != nil {
 		return nil, err
 	}

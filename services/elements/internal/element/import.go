@@ -10,6 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // writer is Store or MembershipStore.
@@ -46,18 +47,11 @@ func distinctKeys(keys []string) []string { return slices.Compact(slices.Sorted(
 // findByKeys returns those of the elements that exist, by key.
 func (s *Service) findByKeys(ctx context.Context, keys []string) (map[string]Element, error) {
 	found, err := s.Store.FindByKeys(ctx, distinctKeys(keys))
-	if err != nil {
-		return nil, err
-	}
-	return byKeys(found), nil
+	return byKeys(found), err
 }
 
 func byKeys(elements []Element) map[string]Element {
-	all := make(map[string]Element, len(elements))
-	for _, e := range elements {
-		all[e.Key] = e
-	}
-	return all
+	return sequence.By(elements, func(e Element) string { return e.Key })
 }
 
 // erased returns those of the keys, which have their types, whose persons have been erased. It does not ask the store

@@ -11,6 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // MembershipRow is all the days on which one element is a member of one group, or changes of them.
@@ -152,7 +153,7 @@ func (s *Service) findPairsOfRows(
 		groups = append(groups, elements[r.groupKey()].ID)
 		members = append(members, elements[r.Member].ID)
 	}
-	pairs, err := s.findPairs(ctx, distinctIDs(groups), distinctIDs(members))
+	pairs, err := s.findPairs(ctx, sequence.Distinct(groups), sequence.Distinct(members))
 	stored := make(map[string]Membership, len(pairs))
 	for _, r := range rows {
 		if m, exists := pairs[pair{elements[r.groupKey()].ID, elements[r.Member].ID}]; exists {

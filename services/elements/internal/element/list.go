@@ -7,6 +7,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // Listing is a page of a list of elements.
@@ -143,7 +144,7 @@ func (s *Service) withoutDecider(ctx context.Context, controlled []Element) ([]E
 	for _, e := range controlled {
 		ids = append(ids, e.Administrators...)
 	}
-	users, err := s.Users.Users(ctx, fact.UsersQuestion{IDs: distinctIDs(ids)})
+	users, err := s.Users.Users(ctx, fact.UsersQuestion{IDs: sequence.Distinct(ids)})
 	if err != nil {
 		return nil, err
 	}

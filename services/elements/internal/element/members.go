@@ -243,12 +243,5 @@ func (s *Service) EndMembership(
 // findPairs returns the memberships of the members in the groups, and perhaps others.
 func (s *Service) findPairs(ctx context.Context, groups, members []int64) (map[pair]Membership, error) {
 	found, err := s.Memberships.Find(ctx, groups, members)
-	if err != nil {
-		return nil, err
-	}
-	pairs := make(map[pair]Membership, len(found))
-	for _, m := range found {
-		pairs[pair{m.Group, m.Member}] = m
-	}
-	return pairs, nil
+	return sequence.By(found, func(m Membership) pair { return pair{m.Group, m.Member} }), err
 }

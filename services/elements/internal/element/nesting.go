@@ -4,6 +4,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -52,7 +53,7 @@ func groupsOf(memberships map[int64][]Membership, id int64, days wiretime.Days) 
 				}
 			}
 		}
-		grown = distinctIDs(groups)
+		grown = sequence.Distinct(groups)
 	}
 	delete(reached, id)
 	return reached
@@ -68,7 +69,7 @@ func peopleAndThings(ctx context.Context, down lookup, groups []int64, on wireti
 			all = append(all, m.Member)
 		}
 	})
-	return distinctIDs(all), err
+	return sequence.Distinct(all), err
 }
 
 // descend calls each for every membership in the groups that holds on any of the days, directly or through other
@@ -101,11 +102,4 @@ func descend(
 		}
 	}
 	return asked, nil
-}
-
-// distinctIDs returns the ids in order, each once.
-func distinctIDs(ids []int64) []int64 {
-	ids = slices.Clone(ids)
-	slices.Sort(ids)
-	return slices.Compact(ids)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // This file decides what belongs to which school, for all routes: a school is a group, and everything in it today,
@@ -89,7 +90,7 @@ func (s *Service) schoolsOf(ctx context.Context, ids ...int64) ([]int64, error) 
 		return nil, err
 	}
 	reaches, err := s.reaches(ctx, ids, s.onToday())
-	return distinctIDs(among(slices.Concat(reaches...), schools)), err
+	return sequence.Distinct(among(slices.Concat(reaches...), schools)), err
 }
 
 // onlySchools returns those of the ids that are schools, in order.
@@ -108,14 +109,14 @@ func (s *Service) belonging(ctx context.Context, schools []int64) ([]int64, erro
 				ids = append(ids, school)
 				groups, err = descend(ctx, s.downward(today), []int64{school}, today,
 					func(m *Membership) { ids = append(ids, m.Member) })
-				return distinctIDs(ids), groups, err
+				return sequence.Distinct(ids), groups, err
 			})
 		if err != nil || len(schools) == 1 {
 			return ids, err
 		}
 		all = append(all, ids...)
 	}
-	return distinctIDs(all), nil
+	return sequence.Distinct(all), nil
 }
 
 // search lists, by list, the elements among those of the filter's schools, up to a limit; 0: no limit.
@@ -165,7 +166,7 @@ func (s *Service) belong(ctx context.Context, schools, ids []int64) ([]int64, er
 			all = append(all, id)
 		}
 	}
-	return distinctIDs(all), nil
+	return sequence.Distinct(all), nil
 }
 
 // Belonging returns what belongs to one of the schools today, in order of id.
@@ -274,5 +275,6 @@ func (s *Service) Beyond(ctx context.Context, q fact.BeyondQuestion) ([]int64, e
 			users = append(users, e.Administrators...)
 		}
 	}
-	return slices.DeleteFunc(distinctIDs(users), func(id int64) bool { return !slices.Contains(q.Users, id) }), nil
+	users = sequence.Distinct(users)
+	return slices.DeleteFunc(users, func(id int64) bool { return !slices.Contains(q.Users, id) }), nil
 }

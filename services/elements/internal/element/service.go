@@ -2,6 +2,7 @@ package element
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/erasure"
@@ -9,6 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/record/needle"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -150,7 +152,7 @@ func (s *Service) onToday() wiretime.Days { return wiretime.Days{First: s.today(
 
 // find returns those of the elements that exist, by id.
 func (s *Service) find(ctx context.Context, ids []int64) (map[int64]*Element, error) {
-	found, err := s.Store.Find(ctx, distinctIDs(ids))
+	found, err := s.Store.Find(ctx, sequence.Distinct(slices.Clone(ids)))
 	if err != nil {
 		return nil, err
 	}

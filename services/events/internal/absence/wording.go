@@ -35,10 +35,9 @@ func (s *Service) contents(a Absence) string {
 			fmt.Fprintf(&text, "- and at %s\n", count(len(a.places)-mostPlaces, "other event"))
 			break
 		}
-		names := make([]string, 0, mostNamed)
-		for _, p := range at.pupils[:min(len(at.pupils), mostNamed)] {
-			names = append(names, fact.PlainMarkdown(p.Name, mostName))
-		}
+		names := sequence.Map(at.pupils[:min(len(at.pupils), mostNamed)], func(p form.Element) string {
+			return fact.PlainMarkdown(p.Name, mostName)
+		})
 		// The time comes first, as nothing in it can begin a block of Markdown.
 		fmt.Fprintf(
 			&text, "- %s, %s%s: %s", fact.PlainMarkdown(event.When(s.Zone, at.event.Span), mostTime),
@@ -57,10 +56,9 @@ func (p place) where() string {
 	if len(p.rooms) == 0 {
 		return ""
 	}
-	var names []string
-	for _, room := range p.rooms[:min(len(p.rooms), mostRooms)] {
-		names = append(names, fact.PlainMarkdown(room, mostName))
-	}
+	names := sequence.Map(p.rooms[:min(len(p.rooms), mostRooms)], func(room string) string {
+		return fact.PlainMarkdown(room, mostName)
+	})
 	if len(p.rooms) > mostRooms {
 		names = append(names, "…")
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/yuin/goldmark/ast"
 	"github.com/yuin/goldmark/util"
+
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // images are those that readers load, by their addresses; nil: none. The owner of an image's host learns the address
@@ -26,10 +28,7 @@ func newImages(hosts []string) images {
 	if len(hosts) == 0 {
 		return images{}
 	}
-	var names []string
-	for _, host := range hosts {
-		names = append(names, regexp.QuoteMeta(host))
-	}
+	names := sequence.Map(hosts, regexp.QuoteMeta)
 	return images{regexp.MustCompile("^(?i:https://(" + strings.Join(names, "|") + ")/)")}
 }
 

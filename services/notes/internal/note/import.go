@@ -9,6 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // updatesAtOnce bounds how many notes, or events with new notes, are written at the same time.
@@ -60,16 +61,9 @@ func (s *Service) Import(ctx context.Context, batch []Row, dryRun bool) ([]recor
 
 // findRows returns the notes of rows, by key.
 func (s *Service) findRows(ctx context.Context, rows []Row) (map[string]Note, error) {
-	keys := make([]string, len(rows))
-	for i, r := range rows {
-		keys[i] = r.Key
-	}
+	keys := sequence.Map(rows, func(r Row) string { return r.Key })
 	notes, err := s.Store.FindByKeys(ctx, keys)
-	stored := make(map[string]Note, len(notes))
-	for _, n := range notes {
-		stored[n.Key] = n
-	}
-	return stored, err
+	return sequence.By(notes, func(n Note) string { return n.Key }), err
 }
 
 // noteOf returns the note that a row asks for. Its event and its owner have to be among those given by key.

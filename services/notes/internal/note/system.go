@@ -10,6 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // keepTries is how often notes are read again that others wrote at the same time.
@@ -48,18 +49,12 @@ type kept struct {
 func (s *Service) compare(
 	ctx context.Context, q fact.SystemNotesQuestion, indexes []int, changes []fact.NoteChange,
 ) ([]kept, error) {
-	events := make([]int64, len(indexes))
-	for n, i := range indexes {
-		events[n] = q.Notes[i].EventID
-	}
+	events := sequence.Map(indexes, func(i int) int64 { return q.Notes[i].EventID })
 	found, err := s.Store.FindOnTopic(ctx, q.Topic, events)
 	if err != nil {
 		return nil, err
 	}
-	stored := make(map[int64]Note, len(found))
-	for _, n := range found {
-		stored[n.EventID] = n
-	}
+	stored := sequence.By(found, func(n Note) int64 { return n.EventID })
 	var all []kept
 	for _, i := range indexes {
 		asked := q.Notes[i]
