@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // FuzzParse checks that the hash depends on the content only: it is the same in any notation, and differs when a
@@ -27,9 +28,7 @@ func FuzzParse(f *testing.F) {
 		decoder := json.NewDecoder(bytes.NewReader(line))
 		decoder.UseNumber()
 		errortest.None(t, decoder.Decode(&content), "%q is no object, but passes", line)
-		if r.Key != content["key"] || r.Key == "" {
-			t.Fatalf("%q has the key %q", line, r.Key)
-		}
+		valuetest.MustHold(t, r.Key == content["key"] && r.Key != "", "%q has the key %q", line, r.Key)
 		written, err := json.MarshalIndent(content, " ", "\t")
 		errortest.None(t, err)
 		if again, err := parse(written); err != nil || again.Hash != r.Hash || again.Key != r.Key {

@@ -124,9 +124,7 @@ func TestCollection_EveryWriteLeavesItsEntryAndItsMessagesAndNudgesTheRelay(t *t
 	errortest.None(t, b.Delete(t.Context(), 1, func(*book) error { return nil }))
 	p := b.stored(t, 1)
 	p.want(t, []string{"create", "update", "update", "delete"}, []string{"→A at 1", "A→B at 2", "B→C at 3", "C→ at 4"})
-	if !p.Deleted || p.Version != 4 || p.Schema != 3 || p.Title != "" {
-		t.Errorf("the tombstone is %+v", p)
-	}
+	valuetest.Holds(t, p.Deleted && p.Version == 4 && p.Schema == 3 && p.Title == "", "the tombstone is %+v", p)
 	b.stored(t, 2).want(t, []string{"create", "update"}, []string{"silent→D at 2"})
 	valuetest.Same(t, b.nudges, 5, "nudges")
 	if b.nudges = 0; errortest.Of(b.Change(t.Context(), 2, retitle("silent again"))) != nil || b.nudges != 0 {
@@ -145,9 +143,7 @@ func TestCollection_NothingIsWrittenWhenNothingChangesOrMayChange(t *testing.T) 
 	valuetest.Same(t, got, book{1, 1, "A"}, "unchanged")
 	refused := errors.New("no")
 	got, err = b.Change(t.Context(), 1, func(b *book) error { b.Title = "B"; return refused })
-	if !errors.Is(err, refused) || got.Title != "B" {
-		t.Errorf("refused: %+v, %v", got, err)
-	}
+	valuetest.Holds(t, errors.Is(err, refused) && got.Title == "B", "refused: %+v, %v", got, err)
 	errortest.Is(t, b.Delete(t.Context(), 1, func(*book) error { return refused }), refused, "a deletion")
 	b.stored(t, 1).want(t, []string{"create"}, []string{"→A at 1"})
 	if p := b.stored(t, 1); p.Version != 1 || p.Title != "A" || b.nudges != 0 {
@@ -197,9 +193,7 @@ func TestCollection_TombstonesAreNoRecords(t *testing.T) {
 		t.Errorf("found %+v, %v", found, err)
 	}
 	all, err := b.Replace(t.Context(), []journal.Revision[book]{{ID: 1, Version: 2, Record: book{ID: 1, Title: "C"}}})
-	if err != nil || all {
-		t.Errorf("replaced: %v, %v", all, err)
-	}
+	valuetest.Holds(t, err == nil && !all, "replaced: %v, %v", all, err)
 }
 
 func TestCollection_NoChangeIsLostAmongManyWriters(t *testing.T) {
@@ -256,7 +250,5 @@ func TestPurge_SparesWhatHasSomethingPending(t *testing.T) {
 		t.Errorf("left: %v, %v", left, err)
 	}
 	found, err := b.Find(t.Context(), bson.D{})
-	if err != nil || len(found) != 2 || found[0].ID == 0 || found[1].ID == 0 {
-		t.Errorf("%+v, %v", found, err)
-	}
+	valuetest.Holds(t, err == nil && len(found) == 2 && found[0].ID != 0 && found[1].ID != 0, "%+v, %v", found, err)
 }

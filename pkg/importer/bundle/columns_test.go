@@ -11,9 +11,7 @@ import (
 func TestColumns_AreExplained(t *testing.T) {
 	found, want := map[Kind][]string{}, map[Kind][]string{}
 	for _, e := range explanations {
-		if e.meaning == "" || (e.column == "") != (e.empty == "") {
-			t.Errorf("%+v", e)
-		}
+		valuetest.Holds(t, e.meaning != "" && (e.column == "") == (e.empty == ""), "%+v", e)
 		switch e.column {
 		case "":
 		case "*permissions*":

@@ -76,9 +76,7 @@ func TestBatchesStayBelowTheByteLimit(t *testing.T) {
 	}), load.Options{})
 	valuetest.Same(t, school.Count("notes"), 30, "notes stored")
 	for _, b := range school.Batches() {
-		if b.Bytes >= 4<<20 {
-			t.Errorf("a batch of %d bytes", b.Bytes)
-		}
+		valuetest.Holds(t, b.Bytes < 4<<20, "a batch of %d bytes", b.Bytes)
 	}
 }
 
@@ -209,9 +207,7 @@ func TestNothingIsTriedAgainThatCannotSucceed(t *testing.T) {
 			return true
 		}
 		_, err := load.Run(t.Context(), c, open(t, subjects(1)), load.Options{})
-		if err == nil || err.Error() != want || calls != 1 {
-			t.Errorf("after %d calls: %v", calls, err)
-		}
+		valuetest.Holds(t, err != nil && err.Error() == want && calls == 1, "after %d calls: %v", calls, err)
 	}
 }
 

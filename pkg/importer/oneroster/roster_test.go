@@ -198,9 +198,7 @@ func TestPruneIsOfFilesInBulkAlone(t *testing.T) {
 	}
 	delta := roster(t, filepath.Join("testdata", "1.1-delta"), b, true)
 	for _, reference := range []string{"Staff:oneroster:user:u1", "Group:oneroster:class:c9"} {
-		if delta.Gone(reference) {
-			t.Errorf("%s is gone by a delta", reference)
-		}
+		valuetest.Holds(t, !delta.Gone(reference), "%s is gone by a delta", reference)
 	}
 }
 

@@ -1,6 +1,10 @@
 package audit
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
+)
 
 // FuzzParseActor holds that an actor that was read, written again, is read as the same, and that a header is one line.
 func FuzzParseActor(f *testing.F) {
@@ -16,9 +20,7 @@ func FuzzParseActor(f *testing.F) {
 		}
 		written := a.HeaderValue()
 		for _, c := range []byte(written) {
-			if c < ' ' {
-				t.Fatalf("%q is written as %q", text, written)
-			}
+			valuetest.MustHold(t, c >= ' ', "%q is written as %q", text, written)
 		}
 		if again, err := ParseActor(written); err != nil || again != a {
 			t.Fatalf("%q, written as %q: %+v, %v, before %+v", text, written, again, err, a)

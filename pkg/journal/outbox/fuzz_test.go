@@ -3,6 +3,8 @@ package outbox
 import (
 	"fmt"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // FuzzParse holds that a message that was read, written again, is read as the same: what lies in Redis may be of any
@@ -18,9 +20,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if m.ID != id || m.Kind != kind || m.Trace != trace || id == "" || kind == "" {
-			t.Fatalf("%+v", m)
-		}
+		valuetest.MustHold(t, m.ID == id && m.Kind == kind && m.Trace == trace && id != "" && kind != "", "%+v", m)
 		if y := m.At.UTC().Year(); y < 0 || y > 9999 {
 			return // what no clock says, and no time can be written as
 		}

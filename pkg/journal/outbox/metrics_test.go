@@ -47,9 +47,7 @@ func TestRelay_TellsHowLongTheOldestMessageWaits(t *testing.T) {
 	errortest.None(t, relay.Measure(sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))))
 	age := func() float64 {
 		v, known := measured(t, reader, "belfry.outbox.age", "")
-		if !known {
-			t.Fatal("no age")
-		}
+		valuetest.MustHold(t, known, "no age")
 		return v
 	}
 	valuetest.Same(t, age(), 0, "the age, although nothing waits")
@@ -85,9 +83,7 @@ func TestConsumer_TellsWhatWaitsAndWhatBecameOfIt(t *testing.T) {
 	for id, kind := range []string{"easy", "hard", "easy"} {
 		publish(t, client, stream, NewMessage(t.Context(), kind, int64(id)))
 	}
-	if !is("belfry.consumer.waiting", "", 3) {
-		t.Error("not three messages that wait")
-	}
+	valuetest.Holds(t, is("belfry.consumer.waiting", "", 3), "not three messages that wait")
 	start(t, consumer.Run)
 	eventually(t, "two handled, one that comes again", func() bool {
 		return is("belfry.consumer.delay", "handled", 2) && is("belfry.consumer.delay", "again", 1) &&

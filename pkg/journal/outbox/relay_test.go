@@ -138,9 +138,7 @@ func TestRelay_DeathBetweenPublishingAndEmptyingRepeatsAndLosesNothing(t *testin
 	start(t, NewRelay(RelayOptions{Collection: collection, Redis: client, Stream: stream, Log: silent()}).Run)
 	emptied(t, collection)
 	got := entries(t, client, stream)
-	if len(got) != 2 || got[0].ID != got[1].ID {
-		t.Errorf("published %+v, want one message twice", got)
-	}
+	valuetest.Holds(t, len(got) == 2 && got[0].ID == got[1].ID, "published %+v, want one message twice", got)
 }
 
 func TestRelay_AMessageAddedWhileItsDocumentIsRelayedStays(t *testing.T) {

@@ -37,6 +37,22 @@ func MustSame[T comparable](t errortest.TB, got, want T, what ...any) {
 	}
 }
 
+// Holds fails the test with the message, a text or a format and its arguments, unless it holds.
+func Holds(t errortest.TB, holds bool, message ...any) {
+	t.Helper()
+	if !holds {
+		t.Errorf("%s", strings.TrimSuffix(errortest.About(message), ": "))
+	}
+}
+
+// MustHold ends the test with the message unless it holds.
+func MustHold(t errortest.TB, holds bool, message ...any) {
+	t.Helper()
+	if !holds {
+		t.Fatal(strings.TrimSuffix(errortest.About(message), ": "))
+	}
+}
+
 // List fails the test unless both have the same items in the same order. An empty list is the same as none.
 func List[S ~[]E, E comparable](t errortest.TB, got, want S, what ...any) {
 	t.Helper()

@@ -89,9 +89,7 @@ func counted(t *testing.T, reader *sdkmetric.ManualReader, outcome string) (n in
 	t.Helper()
 	for _, m := range metrictest.Collect(t, reader) {
 		sum, ok := m.Data.(metricdata.Sum[int64])
-		if !ok || m.Name != "belfry.access.entries" || !sum.IsMonotonic {
-			t.Fatalf("%+v", m)
-		}
+		valuetest.MustHold(t, ok && m.Name == "belfry.access.entries" && sum.IsMonotonic, "%+v", m)
 		n += metrictest.Sum(m, outcome)
 	}
 	return n

@@ -121,9 +121,7 @@ func TestMove_TakesOutWhatItAppendedAndKeepsTheRest(t *testing.T) {
 	lines, _ := found(t, log, auditlog.Query{})
 	want(t, lines, "update Thing:1 by 5", "create Thing:1 by 5")
 	d, err := mongostore.Load[thing](ctx, things, 1)
-	if err != nil || d.Name != "b" || d.Version != 2 || len(d.Audit) != 0 {
-		t.Errorf("%+v %v", d, err)
-	}
+	valuetest.Holds(t, err == nil && d.Name == "b" && d.Version == 2 && len(d.Audit) == 0, "%+v %v", d, err)
 }
 
 func TestMove_LosesNoEntryInADryRun(t *testing.T) {
@@ -229,9 +227,7 @@ func TestFind_APageOfLargeEntriesIsShort(t *testing.T) {
 	var all []string
 	for after := ""; ; {
 		lines, next := found(t, log, auditlog.Query{Choice: auditlog.Choice{After: after}})
-		if len(lines) > mostAtOnce {
-			t.Errorf("%d entries at once", len(lines))
-		}
+		valuetest.Holds(t, len(lines) <= mostAtOnce, "%d entries at once", len(lines))
 		if all = append(all, lines...); next == "" {
 			break
 		}
@@ -256,9 +252,7 @@ func TestBatch_TellsThatItBeganBeforeItWritesAndHowItEnded(t *testing.T) {
 	put(t, ctx, things, 1) // has no entry of its own
 	errortest.None(t, batch.End(ctx, 1, 0, 1, 1))
 	entries, _, err := log.Find(t.Context(), auditlog.Query{Record: "Import", Choice: auditlog.Choice{Limit: 10}})
-	if err != nil || len(entries) != 2 {
-		t.Fatalf("%+v %v", entries, err)
-	}
+	valuetest.MustHold(t, err == nil && len(entries) == 2, "%+v %v", entries, err)
 	changes := sequence.Map(entries[0].Changes, func(c audit.Change) string { return c.Field + "=" + *c.To })
 	want(t, changes, "records=3", "first_key=a", "last_key=c", "created=1", "updated=0", "unchanged=1", "failed=1")
 }

@@ -102,9 +102,7 @@ func TestFindOwn_WalksAmongAllEntries(t *testing.T) {
 	for _, record := range []string{"Thing:3999", "Thing:99999", "Thing:x", "Box:4"} {
 		_, _, err := log.FindOwn(t.Context(), principal.Principal{}, auditlog.Query{Record: record, Choice: limit(1)},
 			h.own())
-		if !problem.Is(err, problem.Forbidden) {
-			t.Errorf("%s: %v", record, err)
-		}
+		valuetest.Holds(t, problem.Is(err, problem.Forbidden), "%s: %v", record, err)
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal/change"
 	"github.com/belfry-schools/belfry/pkg/journal/change/changelog"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // within reads as long as a request has that time, or more on a machine that needs it to read a page.
@@ -40,9 +41,7 @@ func TestClients_ChangesInTheLogAreListedWhileOthersWait(t *testing.T) {
 	s.create(t, 2)
 	release := log.Hold()
 	part := within(t, log, time.Second, &from)
-	if len(part.Pages) != 1 || !part.More || !part.Waits {
-		t.Fatalf("%+v", part)
-	}
+	valuetest.MustHold(t, len(part.Pages) == 1 && part.More && part.Waits, "%+v", part)
 	if got := ids(part.Pages[0].Changes); !cmp.Equal(got, []string{"Event:1:1 created"}) {
 		t.Error(got)
 	}
@@ -92,9 +91,7 @@ func TestClients_ChangesOfALargeBacklogComeAsTheyAreMoved(t *testing.T) {
 		}
 		for _, p := range part.Pages {
 			for _, item := range p.Changes {
-				if seen[item.ID] {
-					t.Fatalf("%s is listed twice", item.ID)
-				}
+				valuetest.MustHold(t, !seen[item.ID], "%s is listed twice", item.ID)
 				seen[item.ID] = true
 			}
 			from = p.After(len(p.Changes))

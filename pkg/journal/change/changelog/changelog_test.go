@@ -105,9 +105,7 @@ func read(t *testing.T, log *changelog.Log, from *change.Position, limit int) (i
 			n += len(p.Changes)
 			*from = p.After(len(p.Changes))
 		}
-		if n > limit {
-			t.Fatalf("%d changes, up to %d were asked for", n, limit)
-		}
+		valuetest.MustHold(t, n <= limit, "%d changes, up to %d were asked for", n, limit)
 		if !part.More {
 			return items
 		}
@@ -227,9 +225,7 @@ func TestClients_ChangesThatWereAcknowledgedComeBeforeLaterTokens(t *testing.T) 
 	}
 	for id, then := range acknowledged {
 		at, listed := places[id]
-		if !listed {
-			t.Errorf("%s is not listed", id)
-		}
+		valuetest.Holds(t, listed, "%s is not listed", id)
 		if at.Page > then.Page || at.Page == then.Page && at.Read > then.Read {
 			t.Errorf("%s was acknowledged before the log ended at %+v, and is listed at %+v", id, then, at)
 		}
@@ -254,13 +250,9 @@ func TestClients_ChangesAreKeptAsLongAsSaid(t *testing.T) {
 	s.create(t, 2)
 	third := now(t, log)
 	sweep(time.Now())
-	if gone(first) || gone(second) {
-		t.Error("they are gone within the hour")
-	}
+	valuetest.Holds(t, !gone(first) && !gone(second), "they are gone within the hour")
 	sweep(time.Now().Add(2 * time.Hour))
-	if !gone(first) || !gone(second) {
-		t.Error("they are not gone after the hour")
-	}
+	valuetest.Holds(t, gone(first) && gone(second), "they are not gone after the hour")
 	s.create(t, 3)
 	if p := third; gone(third) || len(read(t, log, &p, 10)) != 1 {
 		t.Error("a client that had read all can't go on, though nothing had changed for long")
@@ -271,9 +263,7 @@ func TestClients_ChangesAreKeptAsLongAsSaid(t *testing.T) {
 	s.create(t, 5)
 	now(t, log)
 	sweep(time.Now())
-	if !gone(third) || gone(fourth) {
-		t.Error("the number of changes is not what bounds the log")
-	}
+	valuetest.Holds(t, gone(third) && !gone(fourth), "the number of changes is not what bounds the log")
 }
 
 // A database that was set back has other pages of the same numbers when it has grown again.
@@ -346,9 +336,7 @@ func TestFlush_TakesTheEntriesBesideTheChanges(t *testing.T) {
 			t.Errorf("after write %d: %+v, %v", n, d, err)
 		}
 		found, err := s.db.Collection("things_audit").CountDocuments(t.Context(), bson.D{})
-		if err != nil || found != int64(n+1) {
-			t.Errorf("after write %d: %d entries, %v", n, found, err)
-		}
+		valuetest.Holds(t, err == nil && found == int64(n+1), "after write %d: %d entries, %v", n, found, err)
 	}
 	s.follow(t, &from, "Event:1:1 created", "Event:1:2 changed", "Event:1:3 deleted")
 }

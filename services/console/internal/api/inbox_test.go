@@ -145,9 +145,7 @@ func TestInbox_GoesOnAfterTwentyAndLeavesOutWhatIsOver(t *testing.T) {
 	}
 	find := func(page, link string) string {
 		found := regexp.MustCompile(`href="(/inbox\?[^"]*)">` + link).FindStringSubmatch(page)
-		if found == nil {
-			t.Fatalf("no link to %s in %s", link, page)
-		}
+		valuetest.MustHold(t, found != nil, "no link to %s in %s", link, page)
 		return strings.ReplaceAll(found[1], "&amp;", "&")
 	}
 	first := d.deciders[0].open("/inbox", 200, "(40&#43;) Inbox", "Day 1 of Hall", "Day 20 of Buses")
@@ -202,17 +200,13 @@ func TestInbox_GivesFreeThingsOfAPool(t *testing.T) {
 	one.send("/inbox", give(page), 200, "✓ Given: Bus 1", "Undo", "Nothing waits")
 	d.ask("Rowing", "2031-03-04 15:00", "2031-03-04 17:00", d.pool)
 	later := one.open("/inbox", 200, "⚠ Cricket (Tue 4 Mar 2031, 14:00–16:00)")
-	if values(page, "thing")[0] == values(later, "thing")[0] {
-		t.Error("what is taken comes before what is free")
-	}
+	valuetest.Holds(t, values(page, "thing")[0] != values(later, "thing")[0], "what is taken comes before what is free")
 	taken := give(later)
 	taken["thing"] = values(page, "thing")[:1]
 	answer := one.send("/inbox", taken, 200, "⚠ Not given: Bus 1")
 	valuetest.Same(t, answer, "/inbox", "it shows")
 	code, _, said := one.do(http.MethodPost, "/inbox", with(give(later), "token", one.token))
-	if code != 200 || !strings.Contains(said, "✓ Given: Bus 2") {
-		t.Fatalf("%d %s", code, said)
-	}
+	valuetest.MustHold(t, code == 200 && strings.Contains(said, "✓ Given: Bus 2"), "%d %s", code, said)
 	one.send("/inbox", url.Values{"do": {"take-back"}, "thing": values(said, "thing")}, 200, "is taken back",
 		"0 of 1 given")
 }

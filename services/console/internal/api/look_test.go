@@ -88,9 +88,7 @@ func TestLookAfter_MembersByDateAndWhoDecides(t *testing.T) {
 	b.send(at+"/members", url.Values{"who": {fmt.Sprint(ids[word+"50"])}}, 200)
 	page := b.open(at, 200, "Go on")
 	next := regexp.MustCompile(`href="([^"]+)#members"`).FindStringSubmatch(page)
-	if next == nil || strings.Contains(page, word+"50") {
-		t.Fatal("the first page has all members")
-	}
+	valuetest.MustHold(t, next != nil && !strings.Contains(page, word+"50"), "the first page has all members")
 	b.open(next[1], 200, word+"50")
 	member := url.Values{"member": {fmt.Sprint(ids[word+"50"])}, "from": {"2020-01-01"}}
 	b.send(at+"/members", url.Values{"who": {fmt.Sprint(ids[word+"0"])}, "first_day": {"2027-09-01"},
@@ -118,9 +116,7 @@ func TestLookAfter_AccountsWithTokensOfPrograms(t *testing.T) {
 	code, _, page := b.do(http.MethodPost, "/look-after/users/new", url.Values{"token": {b.token}, "is.name": {word},
 		"is.email": {word + "@school.example"}, "is.kind": {"staff"}, "is.active": {"true"}, "is.can_api": {"true"}})
 	key := secret.FindStringSubmatch(page)
-	if code != http.StatusCreated || key == nil {
-		t.Fatalf("a new account: %d %s", code, page)
-	}
+	valuetest.MustHold(t, code == http.StatusCreated && key != nil, "a new account: %d %s", code, page)
 	at := regexp.MustCompile(`action="(/look-after/users/\d+)"`).FindStringSubmatch(page)[1]
 	b.open("/look-after/users?q="+strings.ToUpper(word), 200, `href="`+at+`"`)
 	valuetest.Lacks(t, b.open(at, 200), key[1], "the key is shown again")
@@ -138,9 +134,7 @@ func TestLookAfter_AccountsWithTokensOfPrograms(t *testing.T) {
 	_, landed, _ := own.do(http.MethodGet, "/account", nil)
 	valuetest.Same(t, landed, "/sign-in?to=%2Faccount", "a session that was ended shows")
 	_, _, page = b.do(http.MethodPost, at+"/key", url.Values{"token": {b.token}})
-	if secret.MatchString(page) {
-		t.Error("the key is renewed unasked")
-	}
+	valuetest.Holds(t, !secret.MatchString(page), "the key is renewed unasked")
 	_, _, page = b.do(http.MethodPost, at+"/key", url.Values{"token": {b.token}, "sure": {"1"}})
 	if renewed := secret.FindStringSubmatch(page); renewed == nil || renewed[1] == key[1] {
 		t.Errorf("no other key: %s", page)

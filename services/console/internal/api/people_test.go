@@ -78,9 +78,7 @@ var (
 func (b *browser) undo(t *testing.T, path string, want int, texts ...string) {
 	t.Helper()
 	form := undoForm.FindStringSubmatch(b.open(path, 200))
-	if form == nil {
-		t.Fatalf("%s has nothing to undo", path)
-	}
+	valuetest.MustHold(t, form != nil, "%s has nothing to undo", path)
 	values := url.Values{}
 	for _, field := range hidden.FindAllStringSubmatch(form[0], -1) {
 		values.Add(field[1], html.UnescapeString(field[2]))
@@ -324,9 +322,7 @@ func TestPeople_AsksForTwoMinibuses(t *testing.T) {
 	at := fmt.Sprintf("/events/%d", d.ask("Outing", "2031-03-04 09:00", "2031-03-04 10:00", d.pool))
 	link := regexp.MustCompile(`href="(` + at + `/people\?q=[^"]+)">One more`)
 	more := link.FindStringSubmatch(b.open(at, 200, "0 of 1 chosen"))
-	if more == nil {
-		t.Fatal("the event's page does not offer one more")
-	}
+	valuetest.MustHold(t, more != nil, "the event's page does not offer one more")
 	b.open(html.UnescapeString(more[1]), 200, fmt.Sprintf(`name="with" value="%d"`, d.pool))
 	// Its Undo took away all that was asked for, and what was given of it.
 	to := b.send(at+"/people", url.Values{"with": {fmt.Sprint(d.pool)}, "instead": {"0"}}, 200, "0 of 2 chosen")

@@ -124,11 +124,7 @@ func TestTimes_WhatTheInterfaceIsGiven(t *testing.T) {
 		t.Errorf("an event without times is at midnight: %v", open)
 	}
 	night := times{Date: "2026-11-24", From: "22:00", To: "02:00", Last: "2026-11-25"}.fields()
-	if night["ends_at_text"] != "2026-11-25 02:00" {
-		t.Errorf("%v", night)
-	}
+	valuetest.Holds(t, night["ends_at_text"] == "2026-11-25 02:00", "%v", night)
 	days := times{Date: "2026-11-24", Last: "2026-11-25", AllDay: true}.fields()
-	if days["starts_at_text"] != "2026-11-24" || days["ends_at_text"] != "2026-11-25" {
-		t.Errorf("%v", days)
-	}
+	valuetest.Holds(t, days["starts_at_text"] == "2026-11-24" && days["ends_at_text"] == "2026-11-25", "%v", days)
 }

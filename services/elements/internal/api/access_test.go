@@ -107,9 +107,7 @@ func TestAdministration_WhoHasLookedAtWhom(t *testing.T) {
 	}
 	var page looks
 	s.Get(t, path("/api/admin/access/elements?limit=2&element=%d", ann)).Must(t, http.StatusOK).Decode(t, &page)
-	if len(page.Entries) != 2 || page.Next == nil {
-		t.Fatalf("a page is %+v", page)
-	}
+	valuetest.MustHold(t, len(page.Entries) == 2 && page.Next != nil, "a page is %+v", page)
 	var after looks
 	s.Get(t, path("/api/admin/access/elements?limit=1&element=%d&after=%s", ann, *page.Next)).
 		Must(t, http.StatusOK).Decode(t, &after)

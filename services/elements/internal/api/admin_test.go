@@ -55,9 +55,7 @@ func (s *school) members(t *testing.T, group int64, query string) string {
 			return *day
 		}
 		all = append(all, fmt.Sprintf("%d %s..%s", m.ElementID, text(m.FirstDay), text(m.LastDay)))
-		if m.Element.Name == "" {
-			t.Errorf("without a name: %s", a.Body)
-		}
+		valuetest.Holds(t, m.Element.Name != "", "without a name: %s", a.Body)
 	}
 	return strings.Join(all, ", ")
 }

@@ -388,9 +388,7 @@ func TestHardToBreak_Row12_MakingRenewingAndEndingAFeedIsInTheAudit(t *testing.T
 	s.wantAudit(t, path("record=Element:%d&user=%d", ann, user),
 		path("create Feed:%d: %s", after, made), path("delete %s: …", record), path("update %s: …", record),
 		path("create %s: …", record))
-	if after == id {
-		t.Errorf("the feed %d has ended and is there again", id)
-	}
+	valuetest.Holds(t, after != id, "the feed %d has ended and is there again", id)
 	all := s.Get(t, "/api/admin/audit/elements?limit=1000").Body
 	for _, address := range []string{first, second} {
 		valuetest.Lacks(t, all, strings.TrimSuffix(strings.TrimPrefix(address, "/ical/"), ".ics"),

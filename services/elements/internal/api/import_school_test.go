@@ -92,9 +92,7 @@ func TestAdministration_AnImportThatWasCutOffBeforeItsSchoolIsFinished(t *testin
 	head = s.head(t, s.first)
 	valuetest.Same(t, importRow(1), "unchanged", "the next import")
 	of := func() []int64 { return s.found(t, path("/api/admin/elements?school=%d", s.first)) }
-	if !slices.Contains(of(), found[0]) {
-		t.Error("it is still of no school")
-	}
+	valuetest.Holds(t, slices.Contains(of(), found[0]), "it is still of no school")
 	s.Delete(t, path("/api/admin/elements/%d/members/%d", s.first, found[0])).Must(t, http.StatusOK)
 	if got := importRow(0); got != "failed" || slices.Contains(of(), found[0]) {
 		t.Errorf("once it has left: %s, of the school: %v", got, of())
@@ -120,18 +118,12 @@ func TestAdministration_ACreationThatWasCutOffBeforeItsSchoolIsFinished(t *testi
 	create(1, s.first, "room").WantCode(t, http.StatusUnprocessableEntity)
 	create(1, s.second, "hall").WantCode(t, http.StatusUnprocessableEntity)
 	of := func() []int64 { return s.found(t, path("/api/admin/elements?school=%d", s.first)) }
-	if slices.Contains(of(), made) {
-		t.Error("who makes something else finished it")
-	}
+	valuetest.Holds(t, !slices.Contains(of(), made), "who makes something else finished it")
 	valuetest.Same(t, create(1, s.first, "hall").Must(t, http.StatusCreated).Int(t, "element.id"), made, "repeated")
-	if !slices.Contains(of(), made) {
-		t.Error("it is still of no school")
-	}
+	valuetest.Holds(t, slices.Contains(of(), made), "it is still of no school")
 	s.Delete(t, path("/api/admin/elements/%d/members/%d", s.first, made)).Must(t, http.StatusOK)
 	create(0, s.first, "hall").WantCode(t, http.StatusUnprocessableEntity)
-	if slices.Contains(of(), made) {
-		t.Error("it came back after it had left")
-	}
+	valuetest.Holds(t, !slices.Contains(of(), made), "it came back after it had left")
 }
 
 // The export of memberships shows an administrator of a school those of its groups with its members.

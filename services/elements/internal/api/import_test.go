@@ -56,9 +56,7 @@ func TestImport_IsIdempotentAndFailsRecordByRecord(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 	first := s.batch(t, "pupils", ann, bob)
-	if first.results() != "unchanged unchanged" || first.Records[0].ID == 0 {
-		t.Errorf("%+v", first)
-	}
+	valuetest.Holds(t, first.results() == "unchanged unchanged" && first.Records[0].ID != 0, "%+v", first)
 	ann["tutor_group"] = "9A"
 	again := s.batch(t, "pupils", bob, ann)
 	if again.results() != "unchanged updated" || again.Records[1].ID != first.Records[0].ID {
@@ -102,9 +100,7 @@ func TestImport_KeepsAdministratorsWhenTheElementChanges(t *testing.T) {
 	s.Put(t, path("/api/admin/elements/%d/administrators/%d", id, user), nil)
 	row["make_public"] = true
 	s.batch(t, "properties", row)
-	if !s.record(t, id).Controlled {
-		t.Error("the administrators are lost")
-	}
+	valuetest.Holds(t, s.record(t, id).Controlled, "the administrators are lost")
 }
 
 func TestImport_ADryRunWritesNothing(t *testing.T) {
@@ -121,9 +117,7 @@ func TestImport_ADryRunWritesNothing(t *testing.T) {
 	b = s.batch(t, "memberships?dry_run=true",
 		fields{"key": path("Group:%s2/Pupil:%s9", s.mark, s.mark), "group": s.mark + "2",
 			"member": "Pupil:" + s.mark + "9", "spans": []fields{{}}})
-	if b.results() != "created" || b.Records[0].ID != 0 {
-		t.Errorf("references of the same bundle: %+v", b)
-	}
+	valuetest.Holds(t, b.results() == "created" && b.Records[0].ID == 0, "references of the same bundle: %+v", b)
 	b = s.batch(t, "administrators?dry_run=true",
 		fields{"key": "Group:" + s.mark + "2/x", "element": "Group:" + s.mark + "2", "user": "x"})
 	valuetest.Same(t, b.results(), "created", "references of the same bundle: %+v", b)

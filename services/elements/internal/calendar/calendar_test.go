@@ -252,9 +252,7 @@ func TestRFC5545_AnotherParserReadsWhatWasWritten(t *testing.T) {
 			}
 		}
 		third, err := ics.ParseCalendar(bytes.NewReader(text))
-		if err != nil || len(third.Events()) != len(c.Events) {
-			t.Fatalf("the third parser: %v\n%s", err, text)
-		}
+		valuetest.MustHold(t, err == nil && len(third.Events()) == len(c.Events), "the third parser: %v\n%s", err, text)
 		for i, e := range third.Events() {
 			valuetest.MustSame(t, e.GetProperty(ics.ComponentPropertySummary).Value, c.Events[i].Summary,
 				"the third parser")

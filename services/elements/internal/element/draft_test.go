@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestDecisionsPart3_NamesAreDerived(t *testing.T) {
@@ -71,9 +72,7 @@ func TestDraft_Faults(t *testing.T) {
 	} {
 		e := newElement(c.entityType)
 		faults := c.draft.Apply(&e)
-		if len(faults[c.field]) != 1 || faults[c.field][0] != c.message {
-			t.Errorf("%s: %v", c.name, faults)
-		}
+		valuetest.Holds(t, len(faults[c.field]) == 1 && faults[c.field][0] == c.message, "%s: %v", c.name, faults)
 	}
 }
 
@@ -96,14 +95,10 @@ func TestTypes_HaveTheDetailsAndNothingElse(t *testing.T) {
 	for _, of := range Types() {
 		for _, name := range slices.Concat(of.required, of.optional) {
 			had[name] = true
-			if !slices.Contains(known, name) {
-				t.Errorf("%s has %s, which is not a field", of.Name, name)
-			}
+			valuetest.Holds(t, slices.Contains(known, name), "%s has %s, which is not a field", of.Name, name)
 		}
 	}
 	for _, name := range known {
-		if !had[name] {
-			t.Errorf("no type has %s", name)
-		}
+		valuetest.Holds(t, had[name], "no type has %s", name)
 	}
 }

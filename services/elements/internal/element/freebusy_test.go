@@ -129,13 +129,9 @@ func TestFreeBusy_ReachesOfManyAreThoseOfEachByOneReadForEachLevel(t *testing.T)
 		got, err := reachesOf(t.Context(), s.up, ids, days)
 		errortest.None(t, err)
 		for id, times := range s.asked {
-			if times > 1 {
-				t.Fatalf("element %d was asked for %d times", id, times)
-			}
+			valuetest.MustHold(t, times <= 1, "element %d was asked for %d times", id, times)
 		}
-		if s.levels > groups+1 {
-			t.Fatalf("%d round trips for %d groups", s.levels, groups)
-		}
+		valuetest.MustHold(t, s.levels <= groups+1, "%d round trips for %d groups", s.levels, groups)
 		for n, id := range ids {
 			want, err := reachesOf(t.Context(), s.up, []int64{id}, days)
 			errortest.None(t, err)

@@ -6,6 +6,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -32,9 +33,7 @@ func TestDecisionsPart3_MergingKeepsTheDays(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		runs := drawDays(t, "spans")
 		merged := wiretime.MergeDays(runs)
-		if !slices.Equal(days(merged), days(runs)) {
-			t.Fatalf("%v became %v", runs, merged)
-		}
+		valuetest.MustHold(t, slices.Equal(days(merged), days(runs)), "%v became %v", runs, merged)
 		for i := 1; i < len(merged); i++ {
 			if int64(merged[i].First) <= int64(merged[i-1].Last)+1 {
 				t.Fatalf("%v and %v of %v are one", merged[i-1], merged[i], runs)

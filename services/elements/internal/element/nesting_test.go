@@ -122,13 +122,9 @@ func TestPart4_1_Rule07_GroupsOfADayAreThoseOfTheSlowModel(t *testing.T) {
 			t.Fatalf("of the reaches on all days, %v are on the days, not %v", got, want)
 		}
 		for id, times := range s.asked {
-			if times > 1 {
-				t.Fatalf("element %d was asked for %d times", id, times)
-			}
+			valuetest.MustHold(t, times <= 1, "element %d was asked for %d times", id, times)
 		}
-		if s.levels > groups+1 {
-			t.Fatalf("%d round trips for %d groups", s.levels, groups)
-		}
+		valuetest.MustHold(t, s.levels <= groups+1, "%d round trips for %d groups", s.levels, groups)
 	})
 }
 
@@ -162,9 +158,7 @@ func TestMembersOfManyGroupsOverDaysAreAllThoseOfEachDayByOneReadForEachLevel(t 
 
 		got, err := peopleAndThings(t.Context(), s.down, some, on)
 		errortest.None(t, err)
-		if s.levels > groups {
-			t.Fatalf("%d round trips for %d groups", s.levels, groups)
-		}
+		valuetest.MustHold(t, s.levels <= groups, "%d round trips for %d groups", s.levels, groups)
 		for person := int64(groups + 1); person <= groups+people; person++ {
 			for day := on.First; day <= on.Last; day++ {
 				in := s.groupsOn(person, day)

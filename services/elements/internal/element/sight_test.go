@@ -23,8 +23,6 @@ func TestDecisionsPart9_WhoIsToldOfStaffInListings(t *testing.T) {
 	} {
 		v := sight{Sight: c.who}
 		valuetest.Same(t, v.names(staff), c.staff, "%s is told of staff", c.name)
-		if !v.names(hall) {
-			t.Errorf("%s is not told of a location", c.name)
-		}
+		valuetest.Holds(t, v.names(hall), "%s is not told of a location", c.name)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
@@ -34,9 +35,7 @@ func TestDocuments_KeepEachFieldOfTheirRecords(t *testing.T) {
 
 	for _, of := range []any{e, e.Details, m, m.Sources[0], r, f} {
 		for field := range reflect.TypeOf(of).Fields() {
-			if field.Tag.Get("bson") == "" {
-				t.Errorf("%s of %T has no name in the store", field.Name, of)
-			}
+			valuetest.Holds(t, field.Tag.Get("bson") != "", "%s of %T has no name in the store", field.Name, of)
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
@@ -40,9 +41,7 @@ func filters(t *testing.T, e element.Element, elements []element.Element) (all [
 		case *element.Seen:
 			sample.Set(reflect.ValueOf(&element.Seen{IDs: []int64{e.ID}}))
 		default:
-			if !own.IsValid() {
-				t.Fatalf("%s is no field of an element: give a sample of it here", field.Name)
-			}
+			valuetest.MustHold(t, own.IsValid(), "%s is no field of an element: give a sample of it here", field.Name)
 			if field.Type.Kind() == reflect.Pointer {
 				sample.Set(reflect.New(field.Type.Elem()))
 				sample = sample.Elem()

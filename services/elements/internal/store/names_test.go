@@ -13,6 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/needle"
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
@@ -128,9 +129,7 @@ func TestNames_OfTooManyElementsAreLookedUpInTheStore(t *testing.T) {
 		t.Helper()
 		ctx := directory.Begin(t.Context())
 		_, near, err := n.replicas[0].Elements.listNear(ctx, element.Among{}, 1, func(string) bool { return true })
-		if err != nil || near != want {
-			t.Errorf("a search in all: in memory %v, %v; want %v", near, err, want)
-		}
+		valuetest.Holds(t, err == nil && near == want, "a search in all: in memory %v, %v; want %v", near, err, want)
 	}
 	inAll(true)
 	var many []elementDocument

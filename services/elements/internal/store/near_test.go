@@ -168,9 +168,7 @@ func (w *writer) stop(t *testing.T) {
 		if asleep {
 			return
 		}
-		if time.Now().After(deadline) {
-			t.Fatal("the writer does not stop")
-		}
+		valuetest.MustHold(t, !time.Now().After(deadline), "the writer does not stop")
 	}
 }
 
@@ -249,9 +247,7 @@ func (n *near) awaitEnd(t *testing.T) string {
 			n.read(t, name)
 			return name
 		}
-		if time.Now().After(deadline) {
-			t.Fatal("the intent does not expire")
-		}
+		valuetest.MustHold(t, !time.Now().After(deadline), "the intent does not expire")
 	}
 }
 

@@ -91,9 +91,7 @@ func TestElements_ReplaceLosesNoOtherWrite(t *testing.T) {
 	errortest.None(t, err)
 	read[0].Name, read[1].Name = "changed", "changed"
 	all, err := s.Elements.Replace(t.Context(), read)
-	if err != nil || all {
-		t.Fatalf("all were replaced: %v %v", all, err)
-	}
+	valuetest.MustHold(t, err == nil && !all, "all were replaced: %v %v", all, err)
 	if e, err := s.Elements.Get(t.Context(), read[0].ID); err != nil || e.Name == "changed" ||
 		len(e.Administrators) != 1 {
 		t.Errorf("the other write is lost: %+v %v", e, err)
@@ -200,9 +198,7 @@ func TestMemberships_AreFoundByTheirDays(t *testing.T) {
 		errortest.None(t, err)
 		for _, m := range found {
 			all = append(all, m.Group)
-			if m.Version != 1 || m.ID == 0 || m.Nested != (m.Group == 3) {
-				t.Errorf("read %+v", m)
-			}
+			valuetest.Holds(t, m.Version == 1 && m.ID != 0 && m.Nested == (m.Group == 3), "read %+v", m)
 		}
 		slices.Sort(all)
 		return all
@@ -215,9 +211,7 @@ func TestMemberships_AreFoundByTheirDays(t *testing.T) {
 		valuetest.List(t, groups(c.first, c.last), c.want, "groups from %d to %d", c.first, c.last)
 	}
 	members, err := s.Memberships.FindByGroups(t.Context(), []int64{1}, wiretime.Days{First: 0, Last: 100})
-	if err != nil || len(members) != 1 || members[0].Member != 10 {
-		t.Errorf("members of 1: %+v %v", members, err)
-	}
+	valuetest.Holds(t, err == nil && len(members) == 1 && members[0].Member == 10, "members of 1: %+v %v", members, err)
 }
 
 // TestNoRequestReadsACollection explains every find of a request against a school of some size.

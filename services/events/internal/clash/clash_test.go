@@ -122,9 +122,7 @@ func TestDecisionsPart4_AnEventOfZeroLengthClashesWithABusyEventAroundIt(t *test
 				clashes, err := s.Each(t.Context(), event.Several{
 					Events: []event.Event{pair[1]}, Elements: []fact.Element{room},
 				})
-				if err != nil || len(clashes[0]) > 0 != c.clash {
-					t.Errorf("in a series: %+v, %v", clashes, err)
-				}
+				valuetest.Holds(t, err == nil && len(clashes[0]) > 0 == c.clash, "in a series: %+v, %v", clashes, err)
 				one, other := reservation(pair[0]), reservation(pair[1])
 				if one.Overlaps(other) != c.clash || other.Overlaps(one) != c.clash {
 					t.Errorf("reservations of %v and %v", pair[0].Span, pair[1].Span)

@@ -6,6 +6,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal/change"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 var examplePlaces = []Place{
@@ -29,9 +30,7 @@ func FuzzToken(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, token string) {
 		if _, err := s.Parse(token); err != nil {
-			if !problem.Is(err, problem.Malformed) {
-				t.Errorf("%q: %v", token, err)
-			}
+			valuetest.Holds(t, problem.Is(err, problem.Malformed), "%q: %v", token, err)
 			return
 		}
 		for _, other := range others {

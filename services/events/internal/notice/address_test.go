@@ -123,9 +123,7 @@ func TestWebhook_ANameThatLeadsInsideLaterIsRefusedAtTheConnection(t *testing.T)
 			return true
 		})
 	}
-	if len(r.Got()) > 0 {
-		t.Error("it was reached")
-	}
+	valuetest.Holds(t, len(r.Got()) == 0, "it was reached")
 }
 
 // With a port in the host no mail is ever sent, which shows at the first notice, days later.

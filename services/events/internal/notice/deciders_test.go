@@ -81,9 +81,7 @@ func TestWebhook_PausesDoubleFromTwoSecondsToAnHourGiveOrTakeAQuarter(t *testing
 		}
 		passed += want
 	}
-	if attempts < 30 || attempts > 40 {
-		t.Errorf("%d attempts in a day", attempts)
-	}
+	valuetest.Holds(t, attempts >= 30 && attempts <= 40, "%d attempts in a day", attempts)
 	if got := deliveryWait(1 << 40); got < 45*time.Minute || got > 75*time.Minute {
 		t.Errorf("after very many attempts: %v", got)
 	}

@@ -41,9 +41,7 @@ func TestMail_TellsThoseConcernedInTextAndEscapedHTMLOverTLS(t *testing.T) {
 		t.Error("an administrator who is not active got one")
 	}
 	toKeeper, toOwner := server.To(keeperMail)[0], server.To(ownerMail)[0]
-	if !toKeeper.TLS {
-		t.Error("it did not come over TLS")
-	}
+	valuetest.Holds(t, toKeeper.TLS, "it did not come over TLS")
 	valuetest.Same(t, toKeeper.Subject, "To decide: Concert <b>& more</b>", "subject")
 	text, html := toKeeper.Text, toKeeper.HTML
 	const wantText = "To decide: Concert <b>& more</b>\nMon 7 Sep 2026, 19:00 to 21:00\n- Public <calendar> was " +

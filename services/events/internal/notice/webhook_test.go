@@ -53,9 +53,7 @@ func TestWebhook_ADeliveryIsASignedCloudEvent(t *testing.T) {
 	want := fmt.Sprintf(`{"specversion":"1.0","id":"%s","source":"https://belfry.school.example/api/events",`+
 		`"type":"io.github.belfry-schools.commitment.decided","subject":"7","time":"%s","datacontenttype":"application/json","data":`,
 		got.ID, envelope.Time.Format(time.RFC3339Nano))
-	if !strings.HasPrefix(got.Body, want) {
-		t.Errorf("got  %s\nwant %s…", got.Body, want)
-	}
+	valuetest.Holds(t, strings.HasPrefix(got.Body, want), "got  %s\nwant %s…", got.Body, want)
 	const data = `{"event":{"id":7,"body":"Concert 7","starts_at":"2026-09-07T19:00:00.000+01:00","ends_at":"2026-09-07T21:00:00.000+01:00","all_day":false,"owner_id":3},` +
 		`"actor_id":1,"entries":[{"commitment_id":71,"status":"confirmed","reason":"Fine \u0026 \u003cgood\u003e",` +
 		`"element":{"id":100,"name":"Public \u003ccalendar\u003e","entity_type":"Property","entity_id":100,"valid":true},"added_by":5,"decided_by":1}]}`
@@ -145,9 +143,7 @@ func TestWebhook_ANoticeThatIsRefusedHoldsUpItsEventAndNoOther(t *testing.T) {
 	bodies := map[string]bool{}
 	for _, got := range r.Got() {
 		if got.Subject == "1" {
-			if !strings.HasSuffix(got.Type, "requested") {
-				t.Fatal("the decision overtook the request")
-			}
+			valuetest.MustHold(t, strings.HasSuffix(got.Type, "requested"), "the decision overtook the request")
 			bodies[got.ID+got.Body] = true
 		}
 	}

@@ -299,9 +299,7 @@ func FuzzParseRule(f *testing.F) {
 		if err != nil {
 			return
 		}
-		if len(starts) == 0 || len(starts) > MaxOccurrences {
-			t.Fatalf("%q gives %d", text, len(starts))
-		}
+		valuetest.MustHold(t, len(starts) != 0 && len(starts) <= MaxOccurrences, "%q gives %d", text, len(starts))
 		for i, s := range starts {
 			if s.Before(start) || s.Year() > lastYear || i > 0 && s.Before(starts[i-1]) {
 				t.Fatalf("%q from %s gives %s", text, start, s)

@@ -80,9 +80,7 @@ func TestAdministration_TheLastActiveAdministratorStays(t *testing.T) {
 				left = i
 			}
 		}
-		if left < 0 || codes[left] != 200 {
-			t.Fatalf("round %d: codes %v, left %d", round, codes, left)
-		}
+		valuetest.MustHold(t, left >= 0 && codes[left] == 200, "round %d: codes %v, left %d", round, codes, left)
 		changing(map[string]any{"active": true})(t, clients[left], both[1-left])
 	}
 

@@ -57,13 +57,9 @@ func TestAdministration_AuditTellsWhoAsWhomFromWhereAndInWhichRequest(t *testing
 	lines := system(t).Admin(t).Audit(t, "identity", fmt.Sprintf("user=%d", boss.ID))
 	var got []string
 	for _, l := range lines {
-		if l.From != address || l.Request != request {
-			t.Errorf("%s from %q in %q", l, l.From, l.Request)
-		}
+		valuetest.Holds(t, l.From == address && l.Request == request, "%s from %q in %q", l, l.From, l.Request)
 		at, err := time.Parse("2006-01-02T15:04:05.000-07:00", l.At) // as in every other answer
-		if err != nil || time.Since(at) > time.Minute {
-			t.Errorf("%s at %q", l, l.At)
-		}
+		valuetest.Holds(t, err == nil && time.Since(at) <= time.Minute, "%s at %q", l, l.At)
 		who := fmt.Sprintf("%d", *l.UserID)
 		if l.OriginalID != nil {
 			who = fmt.Sprintf("%d as %d", *l.OriginalID, *l.UserID)
@@ -197,8 +193,6 @@ func TestHardToBreak_Row16_AFailedLoginLogsItsAddressAndNeverTheUUID(t *testing.
 			refused++
 		}
 	}
-	if len(lines) != 11 || refused != 1 {
-		t.Errorf("%d lines, %d of a refused login", len(lines), refused)
-	}
+	valuetest.Holds(t, len(lines) == 11 && refused == 1, "%d lines, %d of a refused login", len(lines), refused)
 	valuetest.Lacks(t, system(t).Logs(), wrong, "the uuid is in the log")
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // TestDecisionsPart1_WithoutRedisNothingIsClaimed cuts identity off from Redis: no user is taken for anonymous, and
@@ -18,9 +19,7 @@ func TestDecisionsPart1_WithoutRedisNothingIsClaimed(t *testing.T) {
 	const away = `{"status":"Service unavailable"}`
 	c.Get(t, "/sessions/1/whoami").Want(t, 503, away)
 	c.Get(t, "/api/logout").Want(t, 503, away)
-	if c.Cookie(t) == "" {
-		t.Error("the cookie is gone although the session is not")
-	}
+	valuetest.Holds(t, c.Cookie(t) != "", "the cookie is gone although the session is not")
 	login(t, own.Client(t), own.AdminUUID).Want(t, 503, away)
 	own.Client(t).Get(t, "/api/logout").Want(t, 200, ok) // there is nothing to end
 }

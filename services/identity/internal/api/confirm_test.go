@@ -15,6 +15,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/session"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/services/identity/internal/api"
 	"github.com/belfry-schools/belfry/services/identity/internal/store"
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
@@ -132,23 +133,15 @@ func TestHardToBreak_Row07_WhatRedisLostIsConfirmedAnew(t *testing.T) {
 	errortest.None(t, o.Deactivate(t.Context(), admin, deactivated.ID, record.Match{}))
 	o.logout(t, second)
 	o.confirm(t, 5)
-	if o.lives(t, first) || o.lives(t, second) {
-		t.Fatal("the sessions have not ended")
-	}
+	valuetest.MustHold(t, !o.lives(t, first) && !o.lives(t, second), "the sessions have not ended")
 	for range 2 { // however often
 		setBack()
-		if !o.lives(t, first) || !o.lives(t, second) {
-			t.Fatal("Redis was not set back: this proves nothing")
-		}
+		valuetest.MustHold(t, o.lives(t, first) && o.lives(t, second), "Redis was not set back: this proves nothing")
 		o.confirm(t, 1)
-		if o.lives(t, first) || o.lives(t, second) {
-			t.Error("a session lives again")
-		}
+		valuetest.Holds(t, !o.lives(t, first) && !o.lives(t, second), "a session lives again")
 		o.confirm(t, 3)
 	}
-	if !o.lives(t, third) {
-		t.Error("a session ended by itself")
-	}
+	valuetest.Holds(t, o.lives(t, third), "a session ended by itself")
 }
 
 // TestHardToBreak_Row07_RedisGoesBackInTheMidstOfAConfirmation sets Redis back before and after each of its steps.
@@ -174,13 +167,9 @@ func TestHardToBreak_Row07_RedisGoesBackInTheMidstOfAConfirmation(t *testing.T) 
 				time.Sleep(2 * writeTime)
 				between.setBack = setBack
 				o.confirm(t, 1)
-				if between.setBack != nil {
-					t.Fatal("Redis was not set back: this proves nothing")
-				}
+				valuetest.MustHold(t, between.setBack == nil, "Redis was not set back: this proves nothing")
 				o.confirm(t, 1)
-				if o.lives(t, first) || o.lives(t, second) {
-					t.Error("a session lives again")
-				}
+				valuetest.Holds(t, !o.lives(t, first) && !o.lives(t, second), "a session lives again")
 			})
 		}
 	}
@@ -233,9 +222,7 @@ func TestHardToBreak_Row07_ALoginOfBeforeIsRefusedAfterRedisIsEmpty(t *testing.T
 	late, err := o.sessions.Create(t.Context(), api.RecordOf(before), session.Token{})
 	errortest.None(t, err)
 	o.confirm(t, 1)
-	if o.lives(t, late) {
-		t.Error("the session lives")
-	}
+	valuetest.Holds(t, !o.lives(t, late), "the session lives")
 	errortest.Is(t, errortest.Of(o.sessions.Create(t.Context(), api.RecordOf(before), session.Token{})),
 		session.ErrStale, "another login of before")
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -35,9 +36,7 @@ func FuzzReadEdit(f *testing.F) {
 				t.Fatalf("%s: a fault of %s, which is not there", raw, field)
 			}
 		}
-		if len(e.Permissions) > len(principal.PermissionNames()) {
-			t.Fatalf("%s: %v", raw, e.Permissions)
-		}
+		valuetest.MustHold(t, len(e.Permissions) <= len(principal.PermissionNames()), "%s: %v", raw, e.Permissions)
 		if len(e.Faults) > 0 {
 			return
 		}
@@ -72,9 +71,7 @@ func FuzzReadRow(f *testing.F) {
 		}
 		row := readRow(importer.Record{Row: record.Row{Key: "k"}, Fields: o})
 		for field := range row.Edit.Faults {
-			if !o.Has(field) {
-				t.Fatalf("%s: a fault of %s, which is not there", raw, field)
-			}
+			valuetest.MustHold(t, o.Has(field), "%s: a fault of %s, which is not there", raw, field)
 		}
 		// what an edit has inside "permissions" stands beside the other fields in a row
 		beside, err := json.Marshal(map[string]any{"name": o["name"], "email": o["email"], "kind": o["kind"],

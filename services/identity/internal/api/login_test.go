@@ -120,9 +120,7 @@ func TestDecisionsPart2_TenFailedLoginsAMinuteExactOverTwoReplicas(t *testing.T)
 			}
 		}
 	})
-	if codes[401] != 10 || codes[429] != 20 {
-		t.Errorf("codes %v, want ten 401 and twenty 429", codes)
-	}
+	valuetest.Holds(t, codes[401] == 10 && codes[429] == 20, "codes %v, want ten 401 and twenty 429", codes)
 	for i := range replicas {
 		login(t, replica(t, i), p.UUID, from(address)...).Want(t, 200, ok)
 		loginByBody(t, replica(t, i), p.UUID, from(address)...).Want(t, 200, ok)
@@ -303,9 +301,7 @@ func TestSecretsAreNeitherLoggedNorStored(t *testing.T) {
 
 	places := map[string]string{"the logs": system(t).Logs(), "the database": databaseDump(t), "redis": redisDump(t)}
 	for place, content := range places {
-		if content == "" {
-			t.Errorf("%s is empty: nothing was looked at", place)
-		}
+		valuetest.Holds(t, content != "", "%s is empty: nothing was looked at", place)
 		for i, secret := range secrets {
 			if secret == "" || strings.Contains(content, secret) {
 				t.Errorf("secret %d of %d is in %s, or empty", i+1, len(secrets), place)

@@ -25,9 +25,7 @@ func TestPage_EveryFailureInEachLanguage(t *testing.T) {
 			"%s has other texts than English", name)
 		for _, f := range append(slices.Clone(failures), failure{key: "other"}, failure{key: "many"}) {
 			for _, text := range []string{byKey[f.key+".title"], f.text(byKey)} {
-				if text == "" || strings.Contains(text, "{") {
-					t.Errorf("%s: %s is %q", name, f.key, text)
-				}
+				valuetest.Holds(t, text != "" && !strings.Contains(text, "{"), "%s: %s is %q", name, f.key, text)
 			}
 		}
 	}

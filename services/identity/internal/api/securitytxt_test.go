@@ -52,7 +52,5 @@ func TestSecurityTxt_SettingsAreThoseOfTheStandard(t *testing.T) {
 	full := SecurityTxt{Contacts: ten, Expires: expires}
 	errortest.Report(t, full.Check())
 	at := time.Date(2027, 6, 29, 23, 0, 0, 0, time.UTC)
-	if full.expired(at) || !full.expired(at.Add(time.Second)) {
-		t.Error("it does not expire when it says")
-	}
+	valuetest.Holds(t, !full.expired(at) && full.expired(at.Add(time.Second)), "it does not expire when it says")
 }

@@ -134,9 +134,7 @@ func (c setback) run(t *testing.T) {
 		t.Helper()
 		return own.Client(t).Do(t, "GET", "/api/me", nil, by(token)...).Code
 	}
-	if code(endedToken) != 200 || code(validToken) != 200 {
-		t.Fatal("a token is refused")
-	}
+	valuetest.MustHold(t, code(endedToken) == 200 && code(validToken) == 200, "a token is refused")
 	back := c.prepare(t, r)
 	since := time.Now()
 	for name, h := range sessions {

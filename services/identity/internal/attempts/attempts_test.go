@@ -53,9 +53,7 @@ func TestDecisionsPart2_TenFailuresFromOneAddressExactOverReplicas(t *testing.T)
 	k := replicas(t)
 	counted, longest := failAll(t, k, 40, func(int) string { return "192.0.2.1" })
 	valuetest.Same(t, counted, 10, "failures were counted")
-	if longest <= 50*time.Second || longest > time.Minute {
-		t.Errorf("to wait %v, want nearly a minute", longest)
-	}
+	valuetest.Holds(t, longest > 50*time.Second && longest <= time.Minute, "to wait %v, want nearly a minute", longest)
 	wantFail(t, k[0], "192.0.2.1", false)
 	wantFail(t, k[1], "::ffff:192.0.2.1", false)
 	wantFail(t, k[1], "192.0.2.2", true)
@@ -94,9 +92,7 @@ func TestHardToBreak_Row05_AFailureLeavesAfterAMinute(t *testing.T) {
 	failAll(t, [2]*Counter{k, k}, 10, func(int) string { return address })
 	for _, s := range k.sets(address) {
 		first, err := client.ZRange(t.Context(), s.key, 0, 0).Result()
-		if err != nil || len(first) != 1 {
-			t.Fatalf("%s: %v, %v", s.key, first, err)
-		}
+		valuetest.MustHold(t, err == nil && len(first) == 1, "%s: %v, %v", s.key, first, err)
 		errortest.None(t, client.ZIncrBy(t.Context(), s.key, -float64(window.Milliseconds()), first[0]).Err())
 	}
 	wantFail(t, k, address, true)

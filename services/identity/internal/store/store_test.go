@@ -52,9 +52,7 @@ func TestWhatIsStoredComesBack(t *testing.T) {
 	s, _ := open(t)
 	a, b := person(1), person(2)
 	insert(t, s, a, b)
-	if a.ID == 0 || a.ID == b.ID || a.Version != 1 {
-		t.Errorf("ids %d and %d, version %d", a.ID, b.ID, a.Version)
-	}
+	valuetest.Holds(t, a.ID != 0 && a.ID != b.ID && a.Version == 1, "ids %d and %d, version %d", a.ID, b.ID, a.Version)
 	for name, read := range map[string]func() ([]user.User, error){
 		"by id":    func() ([]user.User, error) { return s.Find(t.Context(), []int64{a.ID, 999}) },
 		"by key":   func() ([]user.User, error) { return s.FindByKeys(t.Context(), []string{"k1", "", "k9"}) },
@@ -139,9 +137,7 @@ func TestHardToBreak_Row20_OneActiveUserClaimsAnAddress(t *testing.T) {
 	}
 	valuetest.Same(t, stored, 1, "users have the address")
 	first, err := s.ListByEmail(t.Context(), "shared@school.example")
-	if err != nil || len(first) != 1 {
-		t.Fatalf("%v, %v", first, err)
-	}
+	valuetest.MustHold(t, err == nil && len(first) == 1, "%v, %v", first, err)
 	meant, away := person(20), person(21)
 	meant.Email, meant.DuplicateEmail = first[0].Email, true
 	away.Email, away.Active = first[0].Email, false
@@ -216,9 +212,7 @@ func TestHardToBreak_Row07_OfEachUserTheLastHundredEndedSessionsAreRemembered(t 
 	errortest.None(t, err)
 	valuetest.Same(t, len(ended), endedKept+2*others, "ended sessions")
 	for n := many - endedKept; n < many; n++ {
-		if !slices.Contains(ended, fmt.Sprint(n)) {
-			t.Errorf("session %d is forgotten", n)
-		}
+		valuetest.Holds(t, slices.Contains(ended, fmt.Sprint(n)), "session %d is forgotten", n)
 	}
 	if _, ended, err = s.ListRevoked(t.Context(), time.Now().Add(time.Second)); err != nil || len(ended) > 0 {
 		t.Errorf("ended in the future: %v, %v", ended, err)

@@ -70,9 +70,7 @@ func TestAdministration_WhatAnEditDoesNotMentionStays(t *testing.T) {
 	e.apply(&changed)
 	want := full
 	want.ElementID, want.Permissions = 0, principal.Permissions{CanAPI: true, Admin: true}
-	if !changed.equals(want) {
-		t.Errorf("got %+v, want %+v", changed, want)
-	}
+	valuetest.Holds(t, changed.equals(want), "got %+v, want %+v", changed, want)
 }
 
 func TestCheckUUID(t *testing.T) {
@@ -104,9 +102,7 @@ func TestPart5_6_LetterCaseOfAnAddressDoesNotMatter(t *testing.T) {
 			"σοφιας@b.example"}} {
 		valuetest.Same(t, FoldEmail(pair[0]), FoldEmail(pair[1]), "%q and %q differ", pair[0], pair[1])
 	}
-	if FoldEmail("a@b.example") == FoldEmail("a@c.example") {
-		t.Error("different addresses are alike")
-	}
+	valuetest.Holds(t, FoldEmail("a@b.example") != FoldEmail("a@c.example"), "different addresses are alike")
 }
 
 func TestSessionsAreToldOfWhatTheyKnow(t *testing.T) {
@@ -143,9 +139,7 @@ func TestImport_WhatARowLeavesOutIsAtItsDefaultButForUUIDActiveAndSchools(t *tes
 	}
 	want := User{ID: 4, Version: 2, Key: "1", ImportHash: "new", Name: "Bea", Email: "bea@school.example",
 		Kind: principal.Staff, AdminOf: []int64{7}, UUIDHash: "hash"}
-	if !after.equals(want) {
-		t.Errorf("got %+v, want %+v", after, want)
-	}
+	valuetest.Holds(t, after.equals(want), "got %+v, want %+v", after, want)
 	const given = "6e0f5f44-5a53-4c8f-9d4e-2f6d2a1b7c01"
 	row.UUID = text(given)
 	row.apply(&after, importBatch{})
