@@ -6,9 +6,12 @@ import (
 	"fmt"
 	"math/rand/v2"
 	netmail "net/mail"
+	"slices"
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -67,6 +70,9 @@ func (s *Service) sendTo(ctx context.Context, userID int64, to netmail.Address, 
 		s.Metrics.Tried(ctx, "mail", "failed")
 		return s.Store.EndMail(ctx, userID, mail, "the user is not active or has no address")
 	}
+	if err := s.redact(ctx, items); err != nil {
+		return err
+	}
 	for i := range items {
 		items[i].Heading = heading(items[i].Kind)
 		if s.PublicURL != "" {
@@ -98,6 +104,22 @@ func (s *Service) sendTo(ctx context.Context, userID int64, to netmail.Address, 
 		return nil
 	}
 	return fmt.Errorf("the mail server: %w", err)
+}
+
+// redact hides the titles of events whose categories have become confidential since the items were made.
+func (s *Service) redact(ctx context.Context, items []Item) error {
+	ids := distinct(sequence.Map(items, func(i Item) int64 { return i.CategoryID }))
+	if len(ids) == 0 {
+		return nil
+	}
+	of, err := s.Categories.Find(ctx, ids, nil)
+	secret := slices.DeleteFunc(of, func(c category.Category) bool { return !c.Confidential })
+	for i, item := range items {
+		if slices.ContainsFunc(secret, func(c category.Category) bool { return c.ID == item.CategoryID }) {
+			items[i].Title = event.RedactedBody
+		}
+	}
+	return err
 }
 
 // page is the console's page for the subject of a mail.

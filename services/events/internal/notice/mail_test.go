@@ -1,7 +1,9 @@
 package notice_test
 
 import (
+	"context"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
 	"github.com/belfry-schools/belfry/services/events/internal/sender"
@@ -174,6 +177,30 @@ func TestMail_AWeeksDigestIsRetriedForFiveDaysToo(t *testing.T) {
 	timetest.Eventually(t, "the mails", 60*time.Second,
 		func() bool { return len(server.To(keeperMail)) == 1 && len(server.To(deputyMail)) == 1 })
 	valuetest.Lacks(t, o.log.String(), "is given up", "the log")
+}
+
+// soonSecret becomes confidential after it was asked for the first time, which is when a notice is spread.
+type soonSecret struct{ asked atomic.Int64 }
+
+func (s *soonSecret) Find(_ context.Context, ids []int64, _ []string) ([]category.Category, error) {
+	secret := category.Flags{Confidential: s.asked.Add(1) > 1}
+	return []category.Category{{ID: ids[0], Flags: secret}}, nil
+}
+
+// A mail that waited showed the title of an event whose category had become confidential meanwhile.
+func TestDecisionsPart9_AMailThatWaitedHidesWhatHasBecomeConfidential(t *testing.T) {
+	t.Parallel()
+	server := mailServer(t)
+	o := open(t, storetest.Mongo(t), mailBy(server))
+	o.Categories = &soonSecret{}
+	n := confirmed(1, 1)
+	n.Event.CategoryID = 9
+	o.tell(t, n)
+	o.start(t)
+	for to, want := range map[string]string{"ann@school.example": "Decided: Busy", ownerMail: "Decided: Concert 1"} {
+		timetest.Eventually(t, "the mail to "+to, soon, func() bool { return len(server.To(to)) == 1 })
+		valuetest.Same(t, server.To(to)[0].Subject, want, to)
+	}
 }
 
 func TestMail_ARefusedReaderDelaysNobodyElse(t *testing.T) {

@@ -159,10 +159,12 @@ type Item struct {
 	Mail    string           `bson:"mail,omitempty"` // id of the mail that it is in; "": none yet
 	Kind    event.NoticeKind `bson:"kind"`
 	Title   string           `bson:"title"` // of the event
-	When    string           `bson:"when"`  // of the event
-	Heading string           `bson:"-"`     // what the item is about; set where a mail is sent
-	Link    string           `bson:"-"`     // of the event; "" without a public address; set where a mail is sent
-	Lines   []Line           `bson:"lines"` // one for each entry
+	// CategoryID is the event's; 0: the reader sees the title whether or not the category is confidential.
+	CategoryID int64  `bson:"category_id,omitempty"`
+	When       string `bson:"when"`  // of the event
+	Heading    string `bson:"-"`     // what the item is about; set where a mail is sent
+	Link       string `bson:"-"`     // of the event; "" without a public address; set where a mail is sent
+	Lines      []Line `bson:"lines"` // one for each entry
 }
 
 // Line is what an item says of one entry.
@@ -202,18 +204,19 @@ func (s *Service) itemsOf(
 			continue
 		}
 		item := Item{
-			ID:      fmt.Sprintf("%s.%d", n.ID, id),
-			UserID:  id,
-			EventID: n.Event.ID,
-			At:      n.At,
-			DueAt:   n.At.Add(s.MailDigest),
-			Kind:    n.Kind,
-			Title:   title,
+			ID:         fmt.Sprintf("%s.%d", n.ID, id),
+			UserID:     id,
+			EventID:    n.Event.ID,
+			At:         n.At,
+			DueAt:      n.At.Add(s.MailDigest),
+			Kind:       n.Kind,
+			Title:      title,
+			CategoryID: n.Event.CategoryID,
 			When: event.When(s.Zone, wiretime.Span{Starts: n.Event.Starts, Ends: n.Event.Ends,
 				AllDay: n.Event.AllDay}),
 		}
 		if id == n.Event.OwnerID || users[id].Admin {
-			item.Title = n.Event.Body
+			item.Title, item.CategoryID = n.Event.Body, 0
 		}
 		of := decidedBy(id, elements, deciders)
 		if item.Lines, err = s.linesFor(ctx, n, users[id], entries, of, users); err != nil {
