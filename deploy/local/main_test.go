@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 		defer stop()
 		fmt.Fprintln(os.Stderr, "ready")
 		<-ctx.Done()
-		fmt.Println("nobody reads this")
+		fmt.Println("no one reads this")
 		fmt.Fprintln(os.Stderr, context.Cause(ctx))
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(inOrder)

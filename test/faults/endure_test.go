@@ -1,8 +1,11 @@
 package main
 
 import (
+	"context"
 	"io"
 	"net/http"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -225,4 +228,24 @@ func TestWhatIsLeftOverIsFoundInTheStore(t *testing.T) {
 	if err != nil || !slices.Equal(left, []reservation{want}) {
 		t.Errorf("%+v, %v; want %+v", left, err, want)
 	}
+}
+
+// An interrupted run left its folder, with the data, and did not say where.
+func TestAnInterruptedRunLeavesNoFolder(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	ctx, interrupt := context.WithCancel(t.Context())
+	interrupt()
+	errortest.Is(t, run(ctx, nil, io.Discard), context.Canceled)
+	left, err := os.ReadDir(os.TempDir())
+	errortest.None(t, err)
+	valuetest.Same(t, len(left), 0, "what is left: %v", left)
+}
+
+// A build of the release before took a folder below the working directory for one below its sources.
+func TestAFolderIsTheSameForEveryProgram(t *testing.T) {
+	o, err := parse([]string{"-dir", "some/folder"})
+	errortest.None(t, err)
+	here, err := os.Getwd()
+	errortest.None(t, err)
+	valuetest.Same(t, o.dir, filepath.Join(here, "some", "folder"))
 }

@@ -10,6 +10,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/service/process"
@@ -59,7 +60,7 @@ func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.stop(err == nil)) }()
+	defer func() { err = errors.Join(err, s.stop(err == nil || ctx.Err() != nil)) }()
 	l, err := newLedger(ctx, s, o, console)
 	if err != nil {
 		return err
@@ -124,6 +125,12 @@ func parse(args []string) (arguments, error) {
 	if o.replicas == 0 {
 		if o.replicas = 2; o.older != "" {
 			o.replicas = 1
+		}
+	}
+	if o.dir != "" { // programs run in other folders
+		var err error
+		if o.dir, err = filepath.Abs(o.dir); err != nil {
+			return arguments{}, err
 		}
 	}
 	if o.duration <= 0 || o.rate < 1 || o.rate > 1000 || o.replicas < 1 || o.replicas > 8 {

@@ -67,7 +67,7 @@ func startSystem(ctx context.Context, o arguments, console *console) (_ *system,
 		newer: release{name: "newer"}}
 	defer func() {
 		if err != nil {
-			err = errors.Join(err, s.stop(false))
+			err = errors.Join(err, s.stop(ctx.Err() != nil))
 		}
 	}()
 	if s.root, err = checkout.Root(); err != nil {
@@ -299,8 +299,8 @@ func (s *system) storesAnswer(ctx context.Context) bool {
 	return err == nil
 }
 
-// stop stops everything. The folder stays when the run failed, for its logs.
-func (s *system) stop(passed bool) error {
+// stop stops everything. The folder stays, for its logs, unless the run has passed or was interrupted.
+func (s *system) stop(over bool) error {
 	var faults []error
 	if s.door != nil {
 		faults = append(faults, s.door.Stop())
@@ -329,7 +329,7 @@ func (s *system) stop(passed bool) error {
 	if s.stores != nil {
 		faults = append(faults, s.stores.Stop())
 	}
-	if passed && !s.kept && s.dir != "" {
+	if over && !s.kept && s.dir != "" {
 		faults = append(faults, os.RemoveAll(s.dir))
 	}
 	return errors.Join(faults...)
