@@ -142,24 +142,19 @@ func (s *Service) eraseWhole(ctx context.Context, e Erasure) (err error) {
 		if e, err = s.eraseStep(ctx, e); err != nil {
 			return fmt.Errorf("erase element %d: %w", e.ID, err)
 		}
-		if e.Service == "" && e.Running() && !pause(ctx, roundPause) {
+		if e.Service != "" || !e.Running() {
+			continue
+		}
+		select {
+		case <-ctx.Done():
 			return ctx.Err()
+		case <-time.After(roundPause):
 		}
 	}
 	if e.Incomplete {
 		return fmt.Errorf("erase element %d: %d rounds found something each, so it is given up", e.ID, e.Round)
 	}
 	return nil
-}
-
-// pause waits; it returns false when the context ends first.
-func pause(ctx context.Context, d time.Duration) bool {
-	select {
-	case <-ctx.Done():
-		return false
-	case <-time.After(d):
-		return true
-	}
 }
 
 // eraseStep does one step, and stores the erasure's progress.
