@@ -6,7 +6,6 @@ package apidoc
 import (
 	"crypto/sha256"
 	_ "embed"
-	"encoding/base64"
 	"encoding/hex"
 
 	"github.com/gofiber/fiber/v2"
@@ -30,14 +29,8 @@ var (
 func Document() []byte { return document }
 
 // policy lets the page use its own style and script, which may call this Belfry alone.
-var policy = "default-src 'none'; style-src " + hashed(style) + "; script-src " + hashed(script) +
+var policy = "default-src 'none'; style-src " + web.HashSource(style) + "; script-src " + web.HashSource(script) +
 	"; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
-
-// hashed is the source of a policy that allows this text and no other.
-func hashed(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
-}
 
 // Routes serve the document and the page. Both need no session and no store.
 func Routes() []web.Route {

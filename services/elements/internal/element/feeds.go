@@ -5,8 +5,8 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/hex"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -235,7 +235,4 @@ func (s *Service) eraseFeeds(p erasure.Person) erasure.Part {
 // newToken returns 256 random bits as text.
 func newToken() string { return strings.ToLower(rand.Text() + rand.Text()) }
 
-func hashOf(token string) string {
-	sum := sha256.Sum256([]byte(token))
-	return hex.EncodeToString(sum[:])
-}
+func hashOf(token string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(token))) }

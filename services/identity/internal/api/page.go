@@ -2,9 +2,7 @@ package api
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"embed"
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"html/template"
@@ -70,14 +68,9 @@ var (
 	pageTexts embed.FS
 
 	page       = template.Must(template.New("page").Parse(pageText))
-	pagePolicy = "default-src 'none'; style-src 'sha256-" + hashOf(pageStyle) +
-		"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+	pagePolicy = "default-src 'none'; style-src " + web.HashSource(pageStyle) +
+		"; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
 )
-
-func hashOf(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return base64.StdEncoding.EncodeToString(sum[:])
-}
 
 // refuse answers a failed login or logout of a browser with a page, logs why, and counts it if the client caused it.
 // The log has neither address nor token. Another attempt returns to the given path; "" if it is not known.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -53,10 +52,7 @@ func NewPending(client redis.UniversalClient, keys redisstore.Keys) *Pending {
 }
 
 // stateOf is the state of the login whose cookie has that value.
-func stateOf(key string) string {
-	sum := sha256.Sum256([]byte(key))
-	return hex.EncodeToString(sum[:])
-}
+func stateOf(key string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(key))) }
 
 // add keeps a login, and removes the oldest where there are too many. KEYS: prefix; ARGV: state, login, milliseconds to
 // keep it, address, how many from one address, how many in all.
