@@ -13,6 +13,8 @@ import (
 	"strings"
 
 	"github.com/kelseyhightower/envconfig"
+
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // mask is the printed form of every secret.
@@ -84,7 +86,7 @@ func Load(targets ...any) error {
 	var faults []error
 	for _, target := range targets {
 		if err := envconfig.Process("", target); err != nil {
-			faults = append(faults, explain(err))
+			faults = append(faults, explain(err, Variables(target)))
 			continue
 		}
 		if c, ok := target.(Checker); ok {
@@ -94,12 +96,15 @@ func Load(targets ...any) error {
 	return errors.Join(faults...)
 }
 
-// explain leaves the value out of envconfig's parse error: it may be a secret that was put into the wrong variable.
-func explain(err error) error {
-	if parse, ok := errors.AsType[*envconfig.ParseError](err); ok {
-		return fmt.Errorf("%s: not a valid %s", parse.KeyName, parse.TypeName)
+// explain says what a variable means whose text can't be parsed. It leaves the text out of envconfig's error: it may be
+// a secret that was put into the wrong variable.
+func explain(err error, all []Variable) error {
+	parse, ok := errors.AsType[*envconfig.ParseError](err)
+	if !ok {
+		return err
 	}
-	return err
+	of := sequence.By(all, func(v Variable) string { return v.Name })[parse.KeyName]
+	return fmt.Errorf("%s: not a valid %s: %s", parse.KeyName, parse.TypeName, of.Description)
 }
 
 // Variable is one line of a process's configuration.

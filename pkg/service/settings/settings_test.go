@@ -77,7 +77,7 @@ func TestSecretsAreNeverPrinted(t *testing.T) {
 
 func TestLoad_SaysWhichVariableIsWrongAndNotItsValue(t *testing.T) {
 	for name, c := range map[string]struct{ wait, uri, want string }{
-		"unparsable": {wait: password, uri: "mongodb://x", want: "T_WAIT: not a valid time.Duration"},
+		"unparsable": {wait: password, uri: "mongodb://x", want: "T_WAIT: not a valid time.Duration: how long to wait"},
 		"checked":    {wait: "-1s", uri: "mongodb://x", want: "T_WAIT: must be positive"},
 	} {
 		t.Run(name, func(t *testing.T) {
