@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/google/uuid"
 
@@ -37,6 +38,9 @@ type config struct {
 func (c *config) Check() error {
 	if c.Replicas < 1 || c.Replicas > maxReplicas {
 		return fmt.Errorf("REPLICAS: must be 1 to %d", maxReplicas)
+	}
+	if err := c.school(time.Now()).Check(); c.Demo && err != nil {
+		return fmt.Errorf("DEMO_PUPILS, DEMO_FIRST_YEAR: %w", err)
 	}
 	return nil
 }

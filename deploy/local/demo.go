@@ -92,7 +92,7 @@ func loadDemo(ctx context.Context, cfg config, local, url string, admin settings
 		return known.Logins, nil
 	}
 
-	school := demo.Options{Pupils: cfg.Pupils, Years: 1, Seed: cfg.Seed, LastYear: cfg.schoolYear(time.Now())}
+	school := cfg.school(time.Now())
 	if !empty {
 		school = known.School
 		log.Info("completing the demo school of the run before", "pupils", school.Pupils)
@@ -141,15 +141,17 @@ func loadBundle(ctx context.Context, c *client.Client, cfg config, dir string, l
 	return nil
 }
 
-// schoolYear is the year in which the demo's school year begins.
-func (c config) schoolYear(now time.Time) int {
+// school is the demo school of the settings.
+func (c config) school(now time.Time) demo.Options {
+	o := demo.Options{Pupils: c.Pupils, Years: 1, Seed: c.Seed, LastYear: c.FirstYear}
 	switch {
 	case c.FirstYear != 0:
-		return c.FirstYear
 	case now.Month() < schoolYearBegins:
-		return now.Year() - 1
+		o.LastYear = now.Year() - 1
+	default:
+		o.LastYear = now.Year()
 	}
-	return now.Year()
+	return o
 }
 
 func readDemoRecord(path string) (demoRecord, error) {

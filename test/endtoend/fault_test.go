@@ -29,8 +29,9 @@ func TestAFaultAtStartIsReportedAndNothingIsLeft(t *testing.T) {
 		never     string   // this is not in it
 	}{
 		{"a taken port", []string{"PORT=" + port}, []string{"PORT", "address already in use"}, ""},
-		{"a port that is none", []string{"PORT=eighty"}, []string{"PORT: not a valid uint16"}, ""},
+		{"a port that is none", []string{"PORT=eighty"}, []string{"PORT: not a valid uint16: port of the"}, ""},
 		{"an unknown zone", []string{"BELFRY_TIMEZONE=Europe/Londn"}, []string{"BELFRY_TIMEZONE"}, ""},
+		{"a school of no one", []string{"DEMO_PUPILS=0"}, []string{"DEMO_PUPILS", "10 to 20,000 pupils"}, ""},
 		{"too many replicas", []string{"REPLICAS=99"}, []string{"REPLICAS: must be 1 to 8"}, ""},
 		{"MongoDB that is not there", []string{"MONGODB_URI=mongodb://belfry:hunter2@127.0.0.1:1/"},
 			[]string{"MONGODB_URI"}, "hunter2"},
