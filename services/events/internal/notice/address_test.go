@@ -70,6 +70,13 @@ func TestWebhook_EndpointsThatAreRefused(t *testing.T) {
 		"hooks.school.example":                               notAnAddress,
 		"ftp://93.184.215.14/":                               notAnAddress,
 		"file:///etc/passwd":                                 notAnAddress,
+		"https://2130706433/":                                notAnAddress, // 127.0.0.1 for some resolvers
+		"https://0x7f000001/":                                notAnAddress,
+		"https://127.1/":                                     notAnAddress,
+		"https://10.0.0.1./":                                 notAnAddress,
+		"https://./":                                         notAnAddress,
+		"https://school.example:0/":                          notAnAddress,
+		"https://school.example:65536/":                      notAnAddress,
 		"https://user:password@93.184.215.14/":               "must have no user and no fragment",
 		"https://93.184.215.14/#here":                        "must have no user and no fragment",
 		"":                                                   "can't be blank",

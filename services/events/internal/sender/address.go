@@ -1,6 +1,7 @@
 package sender
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -8,6 +9,8 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -83,7 +86,7 @@ const resolveTimeout = 2 * time.Second
 // delivery is made.
 func (a addresses) CheckURL(ctx context.Context, text string) string {
 	u, err := url.Parse(text)
-	if err != nil || u.Hostname() == "" || u.Opaque != "" || (u.Scheme != "https" && u.Scheme != "http") {
+	if err != nil || !hasEndpoint(u) || u.Opaque != "" || (u.Scheme != "https" && u.Scheme != "http") {
 		return "is not an https address"
 	}
 	if u.User != nil || u.Fragment != "" {
@@ -105,6 +108,21 @@ func (a addresses) CheckURL(ctx context.Context, text string) string {
 		return "must begin with https://"
 	}
 	return ""
+}
+
+// hasEndpoint says whether an address has a host and a port that can be connected to. No name ends in a number: some
+// resolvers read an IPv4 address there, such as 127.0.0.1 in 2130706433.
+func hasEndpoint(u *url.URL) bool {
+	if port, err := strconv.ParseUint(cmp.Or(u.Port(), "443"), 10, 16); err != nil || port == 0 {
+		return false
+	}
+	if _, err := netip.ParseAddr(u.Hostname()); err == nil {
+		return true
+	}
+	name := strings.TrimSuffix(u.Hostname(), ".")
+	last := name[strings.LastIndexByte(name, '.')+1:]
+	_, err := strconv.ParseUint(last, 0, 64)
+	return last != "" && err != nil
 }
 
 // withoutAddress makes what the network said fit for the delivery log.
