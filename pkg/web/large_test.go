@@ -54,7 +54,7 @@ func TestHardToBreak_Row02_APageHasAtMostEightMiB(t *testing.T) {
 					func(i int) web.Field { return web.Next(c, rest[i].ID) })
 			})
 			list.Reads.Query = "after limit"
-			base, _ := serve(t, user(principal.All()), list)
+			base := serveOptions(t, web.Options{Sessions: user(principal.All()), Timeout: time.Minute}, list)
 			var got []listed
 			pages := 0
 			for query := ""; ; {
