@@ -170,18 +170,11 @@ func run(ctx context.Context, args []string, out *os.File) (err error) {
 // lockFolder keeps other runs out of the folder: they would take away the files of the demo school that this run loads,
 // and lose their stores when it ends. The kernel unlocks it when this process ends.
 func lockFolder(dir string) (*os.File, error) {
-	f, err := os.OpenFile(filepath.Join(dir, "lock"), os.O_RDWR|os.O_CREATE, 0o644)
-	if err != nil {
-		return nil, err
-	}
-	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
-	if errors.Is(err, syscall.EWOULDBLOCK) {
+	f, err := stores.Lock(filepath.Join(dir, "lock"))
+	if errors.Is(err, stores.ErrLocked) {
 		err = fmt.Errorf("another run uses %s: stop it, or set LOCAL_DIR to another folder", dir)
 	}
-	if err != nil {
-		return nil, errors.Join(err, f.Close())
-	}
-	return f, nil
+	return f, err
 }
 
 // greet prints the address of Belfry and how to log in. Nothing else prints uuids.

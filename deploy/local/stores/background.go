@@ -177,7 +177,7 @@ func Down(ctx context.Context, o Options) error {
 				say.line("nothing runs")
 			}
 		}
-		if h, ok := holder(o.Dir); ok && !asked && errors.Is(err, errLocked) {
+		if h, ok := holder(o.Dir); ok && !asked && errors.Is(err, ErrLocked) {
 			if !h.background {
 				return backoff.Permanent(fmt.Errorf("the stores are run by process %d; end that", h.pid))
 			}

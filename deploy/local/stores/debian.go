@@ -84,7 +84,7 @@ func cacheLock(ctx context.Context, say *speaker) (dir string, unlock func() err
 	told := false
 	err = retry(ctx, 200*time.Millisecond, func() error {
 		err := flock(f, syscall.LOCK_EX|syscall.LOCK_NB)
-		if errors.Is(err, errLocked) && !told {
+		if errors.Is(err, ErrLocked) && !told {
 			told = true
 			say.line("another process is setting up programs in %s; waiting for it", dir)
 		}

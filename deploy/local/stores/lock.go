@@ -24,8 +24,8 @@ type dirLock struct {
 	children *os.File
 }
 
-// errLocked says that another process runs the stores of the folder.
-var errLocked = errors.New("the stores of this folder are run by another process")
+// ErrLocked says that another process has locked a file: the stores of a folder, if that is its claim.
+var ErrLocked = errors.New("the stores of this folder are run by another process")
 
 const (
 	lockFile     = "claim"
@@ -35,14 +35,24 @@ const (
 // stragglerPatience is how long processes of an earlier run may take to end before they are killed.
 const stragglerPatience = 15 * time.Second
 
-// lockDir locks dir, or returns errLocked.
-func lockDir(dir string, background bool) (*dirLock, error) {
-	own, err := os.OpenFile(filepath.Join(dir, lockFile), os.O_RDWR|os.O_CREATE, 0o644)
+// Lock locks a file, which it makes if there is none, until it is closed or this process ends. ErrLocked when another
+// process has locked it.
+func Lock(path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
 		return nil, err
 	}
-	if err := flock(own, syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
-		return nil, errors.Join(err, own.Close())
+	if err := flock(f, syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// lockDir locks dir, or returns ErrLocked.
+func lockDir(dir string, background bool) (*dirLock, error) {
+	own, err := Lock(filepath.Join(dir, lockFile))
+	if err != nil {
+		return nil, err
 	}
 	children, err := os.OpenFile(filepath.Join(dir, childrenFile), os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -72,7 +82,7 @@ func (c *dirLock) endStragglers(ctx context.Context, say *speaker) error {
 	begin, told, killed := time.Now(), false, false
 	return retry(ctx, 100*time.Millisecond, func() error {
 		err := flock(c.children, syscall.LOCK_EX|syscall.LOCK_NB)
-		if !errors.Is(err, errLocked) {
+		if !errors.Is(err, ErrLocked) {
 			return unlessLocked(err)
 		}
 		left, listErr := openers(c.children.Name())
@@ -93,9 +103,9 @@ func (c *dirLock) endStragglers(ctx context.Context, say *speaker) error {
 	})
 }
 
-// unlessLocked makes any error but errLocked a permanent one for retry.
+// unlessLocked makes any error but ErrLocked a permanent one for retry.
 func unlessLocked(err error) error {
-	if err == nil || errors.Is(err, errLocked) {
+	if err == nil || errors.Is(err, ErrLocked) {
 		return err
 	}
 	return backoff.Permanent(err)
@@ -145,7 +155,7 @@ func holder(dir string) (holderOf, bool) {
 		return holderOf{}, false
 	}
 	defer f.Close() //nolint:errcheck // only read
-	if err := flock(f, syscall.LOCK_SH|syscall.LOCK_NB); !errors.Is(err, errLocked) {
+	if err := flock(f, syscall.LOCK_SH|syscall.LOCK_NB); !errors.Is(err, ErrLocked) {
 		return holderOf{}, false
 	}
 	var h holderOf
@@ -153,7 +163,7 @@ func holder(dir string) (holderOf, bool) {
 	return h, err == nil
 }
 
-// flock locks the file in the mode how. It returns errLocked when another process has locked it and how does not
+// flock locks the file in the mode how. It returns ErrLocked when another process has locked it and how does not
 // wait.
 func flock(f *os.File, how int) error {
 	for {
@@ -161,7 +171,7 @@ func flock(f *os.File, how int) error {
 		switch {
 		case errors.Is(err, syscall.EINTR):
 		case errors.Is(err, syscall.EWOULDBLOCK):
-			return errLocked
+			return ErrLocked
 		case err != nil:
 			return fmt.Errorf("locking %s: %w", f.Name(), err)
 		default:

@@ -94,7 +94,7 @@ func Start(ctx context.Context, o Options) (*Running, error) {
 		return &Running{MongoURI: chosen.mongoURI, RedisURL: chosen.redisURL, dir: o.Dir, say: say}, nil
 	}
 	mine, err := lockDir(o.Dir, o.background)
-	for errors.Is(err, errLocked) {
+	for errors.Is(err, ErrLocked) {
 		r, attachErr := attach(ctx, o.Dir, say)
 		if !errors.Is(attachErr, errGone) {
 			return r, attachErr
