@@ -39,7 +39,8 @@ func newTwoSchools(t *testing.T) twoSchools {
 	for _, name := range []string{"north", "south", "none"} {
 		staff = append(staff, map[string]any{"key": key(name), "initials": name, "forename": name, "surname": s.mark})
 		pupils = append(pupils, map[string]any{"key": key(name), "forename": name, "surname": s.mark})
-		for kind, entity := range map[string]string{"staff": "Staff", "pupil": "Pupil"} {
+		for _, entity := range []string{"Staff", "Pupil"} {
+			kind := strings.ToLower(entity)
 			s.uuids[kind+" "+name] = uuid.NewString()
 			users = append(users, map[string]any{"key": key(kind + name), "name": kind + name, "kind": kind,
 				"email": kind + key(name) + "@school.example", "uuid": s.uuids[kind+" "+name], "can_api": true,
@@ -61,13 +62,13 @@ func newTwoSchools(t *testing.T) twoSchools {
 	s.admin.Import(t, "pupils", pupils...)
 	s.admin.Import(t, "memberships", append(memberships, membership(key("north"), "Group:"+key("class")))...)
 	s.admin.Import(t, "users", users...)
-	for name, user := range map[string]map[string]any{
-		"head": {"admin_of": []int64{s.north}}, "both": {"admin_of": []int64{s.north, s.south}},
-		"guest": {"kind": "guest"}, "program": {},
+	for _, user := range []map[string]any{ // in this order, since who decides is listed by id
+		{"name": "head", "admin_of": []int64{s.north}}, {"name": "both", "admin_of": []int64{s.north, s.south}},
+		{"name": "guest", "kind": "guest"}, {"name": "program"},
 	} {
-		user["name"], user["email"] = name, uuid.NewString()+"@school.example"
+		user["email"] = uuid.NewString() + "@school.example"
 		user["permissions"] = map[string]any{"can_api": true, "can_add_events": true}
-		s.uuids[name] = s.admin.Post(t, "/api/admin/users", map[string]any{"user": user}).
+		s.uuids[user["name"].(string)] = s.admin.Post(t, "/api/admin/users", map[string]any{"user": user}).
 			Must(t, http.StatusCreated).Text(t, "user.uuid")
 	}
 	categories := s.admin.Import(t, "eventcategories", map[string]any{"key": key("plain"), "name": key("Plain")},
