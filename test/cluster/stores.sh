@@ -65,5 +65,5 @@ pod_process() {
 address() { sed -n "s,^export $1='[a-z]*://\([^/']*\).*,\1,p" "$RUN/addresses"; }
 
 stores_down() {
-	[ ! -d "$RUN/stores" ] || stores wipe 2>/dev/null
+	[ ! -d "$RUN/stores" ] || { stores down 2>/dev/null && rm -rf "$RUN/stores"; }
 }

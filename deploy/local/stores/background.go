@@ -119,9 +119,9 @@ func Supervise(ctx context.Context, o Options) error {
 	return r.Stop()
 }
 
-// Find returns the addresses of the stores of a checkout: MONGODB_URI and REDIS_URL where they are set, else those
+// find returns the addresses of the stores of a checkout: MONGODB_URI and REDIS_URL where they are set, else those
 // of the stores that run in its folder.
-func Find(o Options) (Record, error) {
+func find(o Options) (Record, error) {
 	o = o.complete()
 	given := Record{MongoURI: os.Getenv("MONGODB_URI"), RedisURL: os.Getenv("REDIS_URL")}
 	if given.MongoURI != "" && given.RedisURL != "" {
@@ -135,7 +135,7 @@ func Find(o Options) (Record, error) {
 // Status prints the addresses of the stores and which process runs them. The error names a store that does not
 // answer.
 func Status(ctx context.Context, o Options) error {
-	rec, err := Find(o)
+	rec, err := find(o)
 	if err != nil {
 		return err
 	}
@@ -189,17 +189,4 @@ func Down(ctx context.Context, o Options) error {
 		}
 		return unlessLocked(err)
 	})
-}
-
-// Wipe stops the stores and removes their data, logs and settings. The programs in the user's cache stay.
-func Wipe(ctx context.Context, o Options) error {
-	if err := Down(ctx, o); err != nil {
-		return err
-	}
-	o = o.complete()
-	if err := os.RemoveAll(o.Dir); err != nil {
-		return err
-	}
-	(&speaker{out: o.Out}).line("removed %s", o.Dir)
-	return nil
 }

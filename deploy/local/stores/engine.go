@@ -169,7 +169,7 @@ func cluster(ctx context.Context, at site, root debian, folder string) error {
 	case err != nil:
 		return err
 	case strings.TrimSpace(string(version)) != postgresMajor:
-		return fmt.Errorf("%s was made by PostgreSQL %s and %s runs here; the command wipe removes it", data,
+		return fmt.Errorf("%s was made by PostgreSQL %s and %s runs here; `make clean` removes it", data,
 			strings.TrimSpace(string(version)), postgresMajor)
 	}
 	for _, stale := range []string{"data/postmaster.pid", ".s.PGSQL.5432", ".s.PGSQL.5432.lock"} {

@@ -25,7 +25,7 @@ type Record struct {
 const recordFile = "running.json"
 
 // errNotRunning says that no stores run in a folder.
-var errNotRunning = errors.New("the stores do not run; the command up starts them")
+var errNotRunning = errors.New("the stores do not run; `make stores` starts them")
 
 // readRecord returns the record of the stores that run in dir, or errNotRunning. It ignores a record that a killed
 // keeper left.

@@ -188,8 +188,7 @@ func TestStoresInTheBackground(t *testing.T) {
 	o := ground(t)
 	t.Setenv("PATH", pathWithout(t, "redis-server")) // so Redis is Debian's here
 	t.Cleanup(func() {
-		errortest.Report(t, Wipe(context.Background(), o))
-		errortest.Is(t, errortest.Of(os.Stat(o.Dir)), os.ErrNotExist, "the folder after wipe")
+		errortest.Report(t, Down(context.Background(), o))
 	})
 	first := upAtOnce(t, o)
 	w := &writer{documents: connect(t, first.MongoURI), keys: storetest.RedisAt(t, first.RedisURL)}
@@ -225,7 +224,7 @@ func TestStoresInTheBackground(t *testing.T) {
 	})
 
 	t.Run("everything killed at once", func(t *testing.T) {
-		rec, err := Find(o)
+		rec, err := find(o)
 		errortest.None(t, err)
 		pids, err := openers(filepath.Join(o.Dir, childrenFile))
 		if err != nil || len(pids) < 3 {

@@ -15,11 +15,9 @@ import (
 
 const usage = `usage: go run ./deploy/local/stores/cmd/stores COMMAND
 
-  up      bring the stores up in the background, print their addresses as env does
+  up      bring the stores up in the background, print their addresses as lines for a shell: eval "$(… up)"
   down    end them
   status  say whether they run
-  env     print their addresses as lines for a shell: eval "$(… env)"
-  wipe    end them and remove their data
 
 STORES_DIR is the folder of their data; .local/stores in the checkout when unset.
 `
@@ -42,28 +40,15 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	switch args[0] {
 	case "up":
 		rec, err := stores.Up(ctx, o)
-		if err != nil {
-			return err
+		if err == nil {
+			_, err = fmt.Fprintf(out, "export MONGODB_URI='%s'\nexport REDIS_URL='%s'\n", rec.MongoURI, rec.RedisURL)
 		}
-		return export(out, rec)
+		return err
 	case "down":
 		return stores.Down(ctx, o)
 	case "status":
 		return stores.Status(ctx, o)
-	case "env":
-		rec, err := stores.Find(o)
-		if err != nil {
-			return err
-		}
-		return export(out, rec)
-	case "wipe":
-		return stores.Wipe(ctx, o)
 	default:
 		return fmt.Errorf("there is no command %q\n%s", args[0], usage)
 	}
-}
-
-func export(out io.Writer, rec stores.Record) error {
-	_, err := fmt.Fprintf(out, "export MONGODB_URI='%s'\nexport REDIS_URL='%s'\n", rec.MongoURI, rec.RedisURL)
-	return err
 }
