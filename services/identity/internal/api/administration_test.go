@@ -84,17 +84,27 @@ func TestAdministration_TheLastActiveAdministratorStays(t *testing.T) {
 		changing(map[string]any{"active": true})(t, clients[left], both[1-left])
 	}
 
-	// An import cannot do it either.
+	// An import cannot do it either, and its dry run says so.
 	admin = own.Login(t, uuids[1])
 	admin.Delete(t, first).Want(t, 200, ok)
 	record["admin"] = false
-	admin.ImportBatch(t, "/api/admin/import/users", record).Want(t, 200,
-		`{"status":"OK","created":0,"updated":0,"unchanged":0,"failed":1,"records":[{"index":0,"key":"1","result":"failed","errors":{"admin":["the last active administrator can't be deactivated or lose admin"]}}]}`)
+	const dry = importPath + "?dry_run=true"
+	for path, before := range map[string]string{importPath: "", dry: `"dry_run":true,`} {
+		admin.ImportBatch(t, path, record).Want(t, 200, `{"status":"OK",`+before+
+			`"created":0,"updated":0,"unchanged":0,"failed":1,"records":[{"index":0,"key":"1","result":"failed","errors":{"admin":["the last active administrator can't be deactivated or lose admin"]}}]}`)
+	}
 
 	// A restart makes no other one, although the first is inactive.
 	own.Kill(t, "identity")
 	own.Restart(t, "identity")
 	login(t, own.Client(t), own.AdminUUID).Want(t, 401, accessDenied)
-	a := own.Login(t, uuids[1]).Get(t, "/api/admin/users")
+	admin = own.Login(t, uuids[1])
+	a := admin.Get(t, "/api/admin/users")
 	valuetest.Same(t, strings.Count(a.Body, `"id"`), 2, "users after a restart: %s", a.Body)
+
+	// A new one in the same batch may follow the last.
+	next := map[string]any{"key": "2", "name": "C", "email": "c@school.example", "admin": true}
+	for _, path := range []string{dry, importPath} {
+		valuetest.Has(t, admin.ImportBatch(t, path, record, next).Body, `"failed":0`, path)
+	}
 }

@@ -9,7 +9,6 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
@@ -164,25 +163,4 @@ func TestImport_AFullBatchIsQuickAndTwiceTheSame(t *testing.T) {
 		`{"status":"OK","created":0,"updated":0,"unchanged":1000,"failed":0,`) {
 		t.Errorf("%d %.200s", a.Code, a.Body)
 	}
-}
-
-// TestDryRun_OfAnImportKeepsTheLastAdministrator has a system of its own, whose administrators it knows. A new one in
-// the same batch may follow the last.
-func TestDryRun_OfAnImportKeepsTheLastAdministrator(t *testing.T) {
-	own := servicetest.Start(t, servicetest.Options{Services: []string{"identity"}})
-	admin := own.Admin(t)
-	head := map[string]any{
-		"key": "1", "name": "B", "email": "b@school.example", "uuid": uuid.NewString(), "admin": true,
-	}
-	admin.Import(t, "users", head)
-	first := path(person{ID: admin.Get(t, "/sessions/1/whoami").Int(t, "user_id")}, "")
-	admin = own.Login(t, head["uuid"].(string))
-	admin.Delete(t, first).WantCode(t, 200, "the first administrator goes")
-	head["admin"] = false
-	next := map[string]any{"key": "2", "name": "C", "email": "c@school.example", "admin": true}
-	const dry = "/api/admin/import/users?dry_run=true"
-	refused := admin.ImportBatch(t, dry, head).Body
-	valuetest.Has(t, refused, "the last active administrator can't be deactivated or lose admin", "alone")
-	valuetest.Has(t, admin.ImportBatch(t, dry, head, next).Body, `"failed":0`, "with another")
-	valuetest.Has(t, admin.ImportBatch(t, "/api/admin/import/users", head, next).Body, `"failed":0`, "for good")
 }

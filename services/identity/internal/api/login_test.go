@@ -69,6 +69,14 @@ func TestPart5_2_EveryFailedLoginLooksTheSame(t *testing.T) {
 	}
 }
 
+func TestPage_IsInTheBrowsersLanguage(t *testing.T) {
+	a := system(t).Client(t).Do(t, http.MethodGet, "/api/login/oidc/none", nil, "Accept-Language", "de").Must(t, 404)
+	if !strings.Contains(a.Body, `<html lang="de">`) || !strings.Contains(a.Body, "Diese Anmeldung gibt es nicht") ||
+		a.Header.Get("Content-Language") != "de" || !strings.Contains(a.Header.Get("Vary"), "Accept-Language") {
+		t.Errorf("%v %s", a.Header, a.Body)
+	}
+}
+
 // TestLogin_ALinkInANoteLogsNoReaderIn as the user whose uuid is in it. A script of the same address may log in, and so
 // may a user who types the address.
 func TestLogin_ALinkInANoteLogsNoReaderIn(t *testing.T) {

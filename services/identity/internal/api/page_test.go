@@ -2,13 +2,11 @@ package api
 
 import (
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
-	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/web/catalogue"
 )
@@ -28,14 +26,5 @@ func TestPage_EveryFailureInEachLanguage(t *testing.T) {
 				valuetest.Holds(t, text != "" && !strings.Contains(text, "{"), "%s: %s is %q", name, f.key, text)
 			}
 		}
-	}
-}
-
-func TestPage_IsInTheBrowsersLanguage(t *testing.T) {
-	system := servicetest.Start(t, servicetest.Options{Services: []string{"identity"}})
-	a := system.Client(t).Do(t, http.MethodGet, "/api/login/oidc/none", nil, "Accept-Language", "de").Must(t, 404)
-	if !strings.Contains(a.Body, `<html lang="de">`) || !strings.Contains(a.Body, "Diese Anmeldung gibt es nicht") ||
-		a.Header.Get("Content-Language") != "de" || !strings.Contains(a.Header.Get("Vary"), "Accept-Language") {
-		t.Errorf("%v %s", a.Header, a.Body)
 	}
 }
