@@ -6,20 +6,16 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"testing"
 
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
-// callsOf returns all that is counted, in the order of the table.
-func callsOf(t *testing.T, s *servicetest.System) []call {
-	t.Helper()
-	c := newBudgeted(t, s)
+// calls are all that is counted, in the order of the table.
+func (c *budgeted) calls() []call {
 	return slices.Concat(c.identityCalls(), c.elementsCalls(), c.elementAdministrationCalls(), c.eventsCalls(),
-		c.decisionCalls(), c.eventAdministrationCalls(), c.notesCalls(),
-		c.districtCalls())
+		c.decisionCalls(), c.eventAdministrationCalls(), c.notesCalls(), c.districtCalls())
 }
 
 // read is a call that changes nothing. Its query and the ids in its path are as made takes them.

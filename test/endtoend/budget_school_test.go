@@ -46,6 +46,13 @@ const (
 
 type record = map[string]any
 
+// startBudgeted is the school in a system of its own.
+func startBudgeted(t *testing.T) *budgeted {
+	t.Helper()
+	return newBudgeted(t, servicetest.Start(t,
+		servicetest.Options{Env: map[string]string{"BELFRY_WEBHOOK_NETWORKS": "127.0.0.0/8"}}))
+}
+
 // newBudgeted loads a small school. A pupil is in a set and in a form, and the form is in a year.
 func newBudgeted(t *testing.T, s *servicetest.System) *budgeted {
 	t.Helper()

@@ -77,7 +77,7 @@ func TestBudget_EveryPublicRouteAsksStoresAndNeighboursAsOftenAsTheTableSays(t *
 		"BELFRY_SECURITY_EXPIRES":            "2027-06-30T00:00:00Z",
 		"BELFRY_TRUSTED_PROXIES":             "127.0.0.0/8", // only this test chooses a request's trace
 	}})
-	calls := callsOf(t, s)
+	calls := newBudgeted(t, s).calls()
 	traces := map[string][]string{} // of each call
 	for _, c := range calls {
 		if !c.first && !c.once {
