@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/xuri/excelize/v2"
 
 	"github.com/belfry-schools/belfry/client/clienttest"
 	"github.com/belfry-schools/belfry/pkg/service/release"
@@ -61,6 +63,7 @@ func TestUsageIsExitCode2(t *testing.T) {
 		"invalid argument \"many\"":     {"demo", "--out", "x", "--pupils", "many"},
 		"of 10 to 20,000 pupils":        {"demo", "--out", "x", "--pupils", "9"},
 		"time zone \"Narnia\"":          {"import", "x", "--timezone", "Narnia"},
+		"--format takes bundle or":      {"import", "x", "--format", "excel"},
 		"--parallel takes 1 to 16":      {"import", "x", "--parallel", "0"},
 		"--url: the address must look":  {"import", "x", "--url", "belfry"},
 		"--url: the address must have ": {"import", "x", "--url", "http://u:p@belfry"},
@@ -114,25 +117,51 @@ func TestTheExampleOfANightlyImportImports(t *testing.T) {
 	wantOut(t, office{}.does(t, strings.Split(here.Replace(args[1]), ", ")...), "4 records in ")
 }
 
-func TestFaultsAreListedAndNothingIsAskedOrWritten(t *testing.T) {
-	school := clienttest.NewSchool(t)
-	var calls atomic.Int32
-	school.Before = func(http.ResponseWriter, *http.Request) bool { calls.Add(1); return false }
-	var subjects strings.Builder
-	subjects.WriteString("key,name\n")
+// TestFaultsAreListedAndNothingIsAsked: of a folder, of a roster, and of a workbook with a formula, though it has the
+// value that was computed.
+func TestFaultsAreListedAndNothingIsAsked(t *testing.T) {
+	subjects := "key,name\n"
 	for i := range 1500 {
-		fmt.Fprintf(&subjects, "%d,\n", i)
+		subjects += fmt.Sprintf("%d,\n", i)
 	}
-	dir := clienttest.Folder(t, map[string]string{"subjects.csv": subjects.String()})
-	code, out, errs := belfryctl(t, simulated(school).env, "import", dir)
-	lines := strings.Split(strings.TrimSpace(errs), "\n")
-	if code != exitFaults || out != "" || calls.Load() != 0 {
-		t.Errorf("%d %q, %d calls", code, out, calls.Load())
+	folder := clienttest.Folder(t, map[string]string{"subjects.csv": subjects})
+	roster := clienttest.Folder(t, map[string]string{
+		"manifest.csv": "propertyName,value\nmanifest.version,1.0\noneroster.version,1.1\nfile.users,bulk\n"})
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{folder}, "subjects.csv:2: name: can't be blank\nsubjects.csv:3: name: can't be blank\n" +
+			"subjects.csv:4: name: can't be blank (and 1497 more like it, the last in line 1501)\n" +
+			"belfryctl: the bundle has 1500 faults\n"},
+		{[]string{workbook(t)}, "school.xlsx#subjects:3: name: is a formula; paste its value in its place\n" +
+			"belfryctl: the bundle has 1 fault\n"},
+		{[]string{roster, "--format", "oneroster"}, "manifest.csv:4: file.users: users.csv is not in the folder\n" +
+			"belfryctl: the roster has 1 fault\n"},
+	} {
+		school := clienttest.NewSchool(t)
+		var calls atomic.Int32
+		school.Before = func(http.ResponseWriter, *http.Request) bool { calls.Add(1); return false }
+		code, out, errs := belfryctl(t, simulated(school).env, append([]string{"import"}, c.args...)...)
+		if code != exitFaults || out != "" || errs != c.want || calls.Load() != 0 {
+			t.Errorf("%q: %d %q %q, %d calls", c.args, code, out, errs, calls.Load())
+		}
 	}
-	want := []string{"subjects.csv:2: name: can't be blank", "subjects.csv:3: name: can't be blank",
-		"subjects.csv:4: name: can't be blank (and 1497 more like it, the last in line 1501)",
-		"belfryctl: the bundle has 1500 faults"}
-	valuetest.Equal(t, want, lines)
+}
+
+// workbook is one of two subjects, of which one has a formula.
+func workbook(t *testing.T) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "school.xlsx")
+	office{}.does(t, "template", path)
+	book, err := excelize.OpenFile(path)
+	errortest.None(t, err)
+	for cell, text := range map[string]string{"A2": "Ma", "B2": "Mathematics", "A3": "En", "B3": "English"} {
+		errortest.None(t, book.SetCellStr("subjects", cell, text))
+	}
+	errortest.None(t, book.SetCellFormula("subjects", "B3", `CONCAT("Eng","lish")`))
+	errortest.None(t, errors.Join(book.Save(), book.Close()))
+	return path
 }
 
 func TestJSONOutcome(t *testing.T) {
@@ -433,35 +462,29 @@ func TestWaitingIsExplained(t *testing.T) {
 	}
 }
 
-func TestInterruptedImportSaysHowToGoOn(t *testing.T) {
-	school := clienttest.NewSchool(t)
-	ctx, interrupt := context.WithCancel(t.Context())
-	school.Before = func(_ http.ResponseWriter, r *http.Request) bool {
-		if strings.HasSuffix(r.URL.Path, "/events") {
-			interrupt()
+// TestInterface_AnInterruptedCommandSaysWhetherItGoesOn: of a booking, the same command makes another one.
+func TestInterface_AnInterruptedCommandSaysWhetherItGoesOn(t *testing.T) {
+	for during, c := range map[string]struct {
+		args []string
+		want string
+	}{
+		"/api/admin/import/events": {[]string{"import", clienttest.Folder(t, small)},
+			"belfryctl: interrupted; the same command again goes on to the same end\n"},
+		"/api/eventcategories": {[]string{"book", "Quiz", "--category", "Club", "--from", "2026-12-02"},
+			"belfryctl: interrupted\n"},
+	} {
+		school := clienttest.NewSchool(t)
+		ctx, interrupt := context.WithCancel(t.Context())
+		school.Before = func(_ http.ResponseWriter, r *http.Request) bool {
+			if r.URL.Path == during {
+				interrupt()
+			}
+			return false
 		}
-		return false
-	}
-	code, _, errs := belfryctlUntil(ctx, simulated(school).env, "import", clienttest.Folder(t, small))
-	if code != exitFailure || errs != "belfryctl: interrupted; the same command again goes on to the same end\n" {
-		t.Errorf("%d %q", code, errs)
-	}
-}
-
-// TestInterface_AnInterruptedCommandThatDoesNotGoOnDoesNotSayIt: of a booking, the same command makes another one.
-func TestInterface_AnInterruptedCommandThatDoesNotGoOnDoesNotSayIt(t *testing.T) {
-	school := clienttest.NewSchool(t)
-	ctx, interrupt := context.WithCancel(t.Context())
-	school.Before = func(_ http.ResponseWriter, r *http.Request) bool {
-		if r.URL.Path == "/api/eventcategories" {
-			interrupt()
+		code, _, errs := belfryctlUntil(ctx, simulated(school).env, c.args...)
+		if code != exitFailure || errs != c.want {
+			t.Errorf("%q: %d %q", c.args, code, errs)
 		}
-		return false
-	}
-	code, _, errs := belfryctlUntil(ctx, simulated(school).env, "book", "Quiz", "--category", "Club", "--from",
-		"2026-12-02")
-	if code != exitFailure || errs != "belfryctl: interrupted\n" {
-		t.Errorf("%d %q", code, errs)
 	}
 }
 
