@@ -66,6 +66,12 @@ func (o office) reads(t *testing.T, target any, args ...string) {
 	errortest.None(t, json.Unmarshal([]byte(out), target), "%q %s", args, out)
 }
 
+// ids runs a command that must succeed, and returns the ids that it prints.
+func (o office) ids(t *testing.T, args ...string) []string {
+	t.Helper()
+	return strings.Fields(o.does(t, append(args, "-o=name")...))
+}
+
 // fails runs a command that must fail with that code, and with that text on standard error.
 func (o office) fails(t *testing.T, code int, text string, args ...string) {
 	t.Helper()

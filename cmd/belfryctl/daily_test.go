@@ -28,13 +28,22 @@ func everyDay(t *testing.T) (o office, chess, drama string) {
 	admin.Import(t, "locations", object{"key": "1", "name": "Great Hall"}, object{"key": "2", "name": "Gym"})
 	admin.Import(t, "staff", object{"key": "1", "initials": "AB", "forename": "Anna", "surname": "Bell"},
 		object{"key": "2", "initials": "CD", "forename": "Cora", "surname": "Dale"})
-	book := func(args ...string) string {
-		return strings.TrimSpace(o.does(t, append([]string{"book", "-o=name"}, args...)...))
-	}
-	chess = book("House chess", "Great Hall", "anna", "--category", "Club", "--from", "2026-12-02 15:00",
-		"--to", "2026-12-02 16:00")
-	drama = book("Drama", "Gym", "--category", "Club", "--from", "2026-12-02 17:00", "--to", "2026-12-02 18:30")
-	return o, chess, drama
+	chess = o.club(t, "House chess", "2026-12-02 15:00", "2026-12-02 16:00", "Great Hall", "anna")
+	return o, chess, o.club(t, "Drama", "2026-12-02 17:00", "2026-12-02 18:30", "Gym")
+}
+
+// club books elements for a club, and returns the event's id.
+func (o office) club(t *testing.T, title, from, to string, elements ...string) string {
+	t.Helper()
+	args := append([]string{"book", title, "--category", "Club", "--from", from, "--to", to}, elements...)
+	return o.ids(t, args...)[0]
+}
+
+// choir makes a weekly series from 12 January 2027 on, and returns the ids of its events.
+func (o office) choir(t *testing.T, count int) []string {
+	t.Helper()
+	return o.ids(t, "series", "make", "Choir", "--category", "Club", "--from", "2027-01-12 16:00", "--to",
+		"2027-01-12 17:00", "--rule", fmt.Sprint("FREQ=WEEKLY;COUNT=", count))
 }
 
 // wantEvent compares an event's time and elements.
@@ -47,6 +56,20 @@ func (o office) wantEvent(t *testing.T, id, starts, ends string, elements ...str
 	}
 	valuetest.Same(t, fmt.Sprint(e.Text(t, "event.starts_at")[:16], e.Text(t, "event.ends_at")[:16], names),
 		fmt.Sprint(starts, ends, elements), "event %s, want %s %s %q", id, starts, ends, elements)
+}
+
+// TestInterface_InOneSchool has what one after another may do in one school.
+func TestInterface_InOneSchool(t *testing.T) {
+	t.Parallel()
+	o, chess, drama := everyDay(t)
+	t.Run("a dry run of a booking writes nothing", o.triesABooking)
+	t.Run("a note is added and listed", func(t *testing.T) { o.notes(t, chess) })
+	t.Run("a feed is made and ended beside another", o.feeds)
+	t.Run("who am I", o.whoAmI)
+	t.Run("formats keep their promises", func(t *testing.T) { o.formats(t, chess, drama) })
+	t.Run("events are named by title and day", func(t *testing.T) { o.namesEvents(t, chess) })
+	t.Run("a cancellation lists what stays", o.listsWhatStays)
+	t.Run("a cancellation says what it deletes", func(t *testing.T) { o.cancels(t, chess) })
 }
 
 func TestInterface_Move_KeepsTheLengthAndRefusesWhatIsTaken(t *testing.T) {
@@ -63,20 +86,19 @@ func TestInterface_Move_KeepsTheLengthAndRefusesWhatIsTaken(t *testing.T) {
 	o.wantEvent(t, chess, "2026-12-02T14:30", "2026-12-02T15:30", "Great Hall", "AB - Anna Bell")
 	o.does(t, move("chess", "14:00", "--until", "16:30")...)
 	o.wantEvent(t, chess, "2026-12-02T14:00", "2026-12-02T16:30", "Great Hall", "AB - Anna Bell")
-	o.does(t, "book", "Assembly", "Great Hall", "--category", "Club", "--from", "2026-12-04 15:00",
-		"--to", "2026-12-04 15:10")
+	o.club(t, "Assembly", "2026-12-04 15:00", "2026-12-04 15:10", "Great Hall")
 	for _, dry := range []string{"--dry-run", "--dry-run=false"} {
 		o.fails(t, exitFailure, "already booked: Great Hall", move(chess, "2026-12-04", dry)...)
 	}
 	o.wantEvent(t, chess, "2026-12-02T14:00", "2026-12-02T16:30", "Great Hall", "AB - Anna Bell")
 	o.does(t, move(chess, "2026-12-04", "--anyway")...)
 	o.wantEvent(t, chess, "2026-12-04T14:00", "2026-12-04T16:30", "Great Hall", "AB - Anna Bell")
-	duty := strings.TrimSpace(o.does(t, "book", "Hall duty", "Great Hall", "--category", "Duty", "--from",
-		"2026-12-05 15:00", "--to", "2026-12-05 16:00", "-o", "name"))
-	o.does(t, move(duty, "2026-12-04")...) // a category that is not busy takes nothing up
+	duty := o.ids(t, "book", "Hall duty", "Great Hall", "--category", "Duty", "--from", "2026-12-05 15:00", "--to",
+		"2026-12-05 16:00")
+	o.does(t, move(duty[0], "2026-12-04")...) // a category that is not busy takes nothing up
 
-	days := strings.TrimSpace(o.does(t, "book", "Open days", "--category", "Club", "--from", "2026-12-07", "--to",
-		"2026-12-08", "--all-day", "-o", "name"))
+	days := o.ids(t, "book", "Open days", "--category", "Club", "--from", "2026-12-07", "--to", "2026-12-08",
+		"--all-day")[0]
 	o.does(t, move(days, "2026-12-09")...)
 	o.wantEvent(t, days, "2026-12-09T00:00", "2026-12-11T00:00")
 	o.does(t, move(days, "2026-12-09", "--until", "2026-12-09")...)
@@ -86,11 +108,8 @@ func TestInterface_Move_KeepsTheLengthAndRefusesWhatIsTaken(t *testing.T) {
 	o.fails(t, exitUsage, "the end is before the start", move(drama, "17:00", "--until", "16:00")...)
 }
 
-func TestInterface_EventsAreNamedByTitleAndDay(t *testing.T) {
-	t.Parallel()
-	o, chess, _ := everyDay(t)
-	second := strings.TrimSpace(o.does(t, "book", "House chess finals", "--category", "Club", "--from",
-		"2026-12-02 19:00", "-o", "name"))
+func (o office) namesEvents(t *testing.T, chess string) {
+	second := o.club(t, "House chess finals", "2026-12-02 19:00", "2026-12-02 20:00")
 	// The whole title is meant where an event has it.
 	wantOut(t, o.does(t, "cancel", "HOUSE CHÈSS", "--on", "2026-12-02", "--dry-run"), chess+" ")
 	o.fails(t, exitFailure, "several events on 2026-12-02 are named like \"house\": give one of the ids "+chess+
@@ -99,41 +118,35 @@ func TestInterface_EventsAreNamedByTitleAndDay(t *testing.T) {
 	o.fails(t, exitFailure, `no event on 2026-12-03 has "house" in its title`, "cancel", "house", "--on", "2026-12-03")
 	o.fails(t, exitUsage, `--on: "today" is not a day`, "cancel", "house", "--on", "today")
 	o.fails(t, exitFailure, "Couldn't find Event", "cancel", "999999")
-	past := strings.TrimSpace(o.does(t, "book", "Harvest", "--category", "Club", "--from", "2020-09-20", "-o", "name"))
+	past := o.ids(t, "book", "Harvest", "--category", "Club", "--from", "2020-09-20")
 	o.fails(t, exitFailure, "no event from today on has", "cancel", "harvest")
 	soon := time.Now().AddDate(0, 0, 3).Format(time.DateOnly)
-	next := strings.TrimSpace(o.does(t, "book", "Harvest", "--category", "Club", "--from", soon, "-o", "name"))
-	wantOut(t, o.does(t, "cancel", "harvest"), "event "+next+" (Harvest, ")
-	wantOut(t, o.does(t, "cancel", past), "is deleted\n")
+	next := o.ids(t, "book", "Harvest", "--category", "Club", "--from", soon)
+	wantOut(t, o.does(t, "cancel", "harvest"), "event "+next[0]+" (Harvest, ")
+	wantOut(t, o.does(t, "cancel", past[0]), "is deleted\n")
 }
 
-func TestInterface_Cancel_SaysWhatItDeletes(t *testing.T) {
-	t.Parallel()
-	o, chess, _ := everyDay(t)
+func (o office) cancels(t *testing.T, chess string) {
 	wantOut(t, o.does(t, "cancel", chess, "--dry-run"), "House chess")
 	valuetest.Same(t, o.does(t, "cancel", chess), "event "+chess+" (House chess, Wed 2026-12-02 15:00) is deleted\n")
 	o.system.Admin(t).Get(t, "/api/events/"+chess).WantCode(t, 404)
-	ids := strings.Fields(o.does(t, "series", "make", "Choir", "--category", "Club", "--from", "2027-01-12 16:00",
-		"--to", "2027-01-12 17:00", "--rule", "FREQ=WEEKLY;COUNT=5", "-o", "name"))
+	ids := o.choir(t, 5)
 	o.fails(t, exitUsage, "[all following]", "cancel", ids[0], "--all", "--following")
-	valuetest.Same(t, o.does(t, "cancel", ids[3], "--following", "--dry-run", "-o", "name"), ids[3]+"\n"+ids[4]+"\n")
+	valuetest.List(t, o.ids(t, "cancel", ids[3], "--following", "--dry-run"), ids[3:])
 	wantOut(t, o.does(t, "cancel", ids[0]), "is deleted\n")
 	wantOut(t, o.does(t, "cancel", ids[3], "--following"), "and one other of its series are deleted\n")
 	wantOut(t, o.does(t, "cancel", ids[1], "--all"), "and one other of its series are deleted\n")
-	single := strings.TrimSpace(o.does(t, "book", "Alone", "--category", "Club", "--from", "2027-01-12", "-o", "name"))
-	o.fails(t, exitFailure, "is in no series", "cancel", single, "--all")
+	single := o.ids(t, "book", "Alone", "--category", "Club", "--from", "2027-01-12")
+	o.fails(t, exitFailure, "is in no series", "cancel", single[0], "--all")
 }
 
-// TestInterface_Cancel_ListsWhatStays: a dry run listed events that the user may not delete among those that would go,
-// and a deletion called them "event 5 (, Tue …)".
-func TestInterface_Cancel_ListsWhatStays(t *testing.T) {
-	t.Parallel()
-	o, _, _ := everyDay(t)
+// A dry run listed events that the user may not delete among those that would go, and a deletion called them
+// "event 5 (, Tue …)".
+func (o office) listsWhatStays(t *testing.T) {
 	o.does(t, "categories", "add", "--name", "Secret", "--confidential")
 	cora := o.newUser(t, "Cora Dale", "cora@school.example", "--grant", "can_api,edit_all_events",
 		"--element", "Staff:2")
-	ids := strings.Fields(o.does(t, "series", "make", "Choir", "--category", "Club", "--from", "2027-01-12 16:00",
-		"--to", "2027-01-12 17:00", "--rule", "FREQ=WEEKLY;COUNT=3", "-o", "name"))
+	ids := o.choir(t, 3)
 	o.does(t, "series", "change", ids[2], "--following", "--category", "Secret")
 	stays := "event " + ids[2] + " (Busy, Tue 2027-01-26 16:00) stays\nbelfryctl: " + errNotCancelled.Error() + "\n"
 	for _, c := range []struct {
@@ -161,8 +174,7 @@ func TestInterface_Swap_ReplacesAndExchanges(t *testing.T) {
 	wantOut(t, o.does(t, "swap", chess, "anna", "cora"), "Great Hall, CD - Cora Dale\n")
 	o.wantEvent(t, chess, "2026-12-02T15:00", "2026-12-02T16:00", "Great Hall", "CD - Cora Dale")
 
-	band := strings.TrimSpace(o.does(t, "book", "Band", "Gym", "--category", "Club", "--from", "2026-12-02 15:00",
-		"--to", "2026-12-02 16:00", "-o", "name"))
+	band := o.club(t, "Band", "2026-12-02 15:00", "2026-12-02 16:00", "Gym")
 	o.fails(t, exitFailure, "already booked: Gym", "swap", chess, "hall", "gym")
 	o.wantEvent(t, chess, "2026-12-02T15:00", "2026-12-02T16:00", "Great Hall", "CD - Cora Dale")
 	o.does(t, "swap", "house chess", "hall", "band", "gym", "--on", "2026-12-02", "--other-on", "2026-12-02")
@@ -189,8 +201,8 @@ func TestInterface_Swap_ANameIsOfOneElement(t *testing.T) {
 	id := fmt.Sprint(anna.Elements[0].ID)
 	o.system.Admin(t).Import(t, "locations", object{"key": "3", "name": id}, object{"key": "4", "name": "9999"},
 		object{"key": "5", "name": "Lab"}, object{"key": "6", "name": "Lab"}, object{"key": "7", "name": "Lab 2"})
-	quiz := strings.TrimSpace(o.does(t, "book", "Quiz", "Location:3", "Location:4", "Location:5", "Location:6",
-		"Location:7", "anna", "--category", "Club", "--from", "2026-12-09", "-o", "name"))
+	quiz := o.ids(t, "book", "Quiz", "Location:3", "Location:4", "Location:5", "Location:6", "Location:7", "anna",
+		"--category", "Club", "--from", "2026-12-09")[0]
 	wantOut(t, o.does(t, "swap", quiz, id, "cora", "--dry-run"), id+", 9999, Lab, Lab, Lab 2, CD - Cora Dale\n")
 	wantOut(t, o.does(t, "swap", quiz, "9999", "cora", "--dry-run"), id+", Lab, Lab, Lab 2, AB - Anna Bell, CD")
 	o.fails(t, exitFailure, "several elements of event "+quiz, "swap", quiz, "lab", "cora")
@@ -203,24 +215,21 @@ func TestInterface_Swap_IsOfBothEventsOrOfNone(t *testing.T) {
 	o, chess, _ := everyDay(t)
 	cora := o.newUser(t, "Cora Dale", "cora@school.example", "--grant", "can_api,can_add_events",
 		"--element", "Staff:2")
-	band := strings.TrimSpace(cora.does(t, "book", "Band", "Gym", "--category", "Club", "--from", "2026-12-02 15:00",
-		"--to", "2026-12-02 16:00", "-o", "name"))
+	band := cora.club(t, "Band", "2026-12-02 15:00", "2026-12-02 16:00", "Gym")
 	cora.fails(t, exitFailure, "403", "swap", band, "gym", chess, "hall")
 	o.wantEvent(t, band, "2026-12-02T15:00", "2026-12-02T16:00", "Gym")
 	o.wantEvent(t, chess, "2026-12-02T15:00", "2026-12-02T16:00", "Great Hall", "AB - Anna Bell")
 
 	// The other event has what it would get.
 	o.does(t, "swap", band, "gym", "cora")
-	both := strings.TrimSpace(o.does(t, "book", "Quiz", "Gym", "Cora Dale", "--category", "Club", "--from",
-		"2026-12-03 15:00", "--to", "2026-12-03 16:00", "-o", "name"))
+	both := o.club(t, "Quiz", "2026-12-03 15:00", "2026-12-03 16:00", "Gym", "Cora Dale")
 	o.fails(t, exitFailure, "has already been taken", "swap", band, "cora", both, "gym", "--anyway")
 	o.wantEvent(t, band, "2026-12-02T15:00", "2026-12-02T16:00", "CD - Cora Dale")
 	o.wantEvent(t, both, "2026-12-03T15:00", "2026-12-03T16:00", "Gym", "CD - Cora Dale")
 
 	// With --anyway, an exchange that was refused was undone by a new request for the hall.
 	o.does(t, "administrators", "add", "Location:1", "1")
-	choir := strings.TrimSpace(cora.does(t, "book", "Choir", "Great Hall", "--category", "Club", "--from",
-		"2026-12-04 15:00", "--to", "2026-12-04 16:00", "-o", "name"))
+	choir := cora.club(t, "Choir", "2026-12-04 15:00", "2026-12-04 16:00", "Great Hall")
 	o.does(t, "commitments", "decide", "confirmed", "--filter", "element=Great Hall", "--really")
 	cora.fails(t, exitFailure, "403", "swap", choir, "hall", chess, "anna", "--anyway")
 	wantOut(t, o.does(t, "day", "Great Hall", "2026-12-04"), "Choir  confirmed")
@@ -267,8 +276,7 @@ func TestInterface_Swap_OfNeitherEventIsLeftAlone(t *testing.T) {
 		}
 		var are []string
 		for _, room := range []string{"Great Hall", "Gym"} {
-			found := o.does(t, "find", "--element", room, "--from", "2026-12-02", "-o", "name")
-			are = append(are, strings.TrimSpace(found))
+			are = append(are, strings.Join(o.ids(t, "find", "--element", room, "--from", "2026-12-02"), " "))
 		}
 		if code != want || (code != exitOK) != strings.Contains(errs, "502") ||
 			!slices.Equal(are, []string{inHall, inGym}) {
@@ -293,9 +301,7 @@ func (o office) behind(
 	return o.with("BELFRY_URL", proxy.URL).env
 }
 
-func TestInterface_Book_ADryRunWritesNothing(t *testing.T) {
-	t.Parallel()
-	o, _, _ := everyDay(t)
+func (o office) triesABooking(t *testing.T) {
 	quiz := []string{"book", "Quiz", "Great Hall", "Gym", "--category", "Club", "--from", "2026-12-02 15:30",
 		"--to", "2026-12-02 16:30"}
 	code, out, errs := belfryctl(t, o.env, append(quiz, "--dry-run")...)
@@ -316,9 +322,7 @@ func TestInterface_Book_ADryRunWritesNothing(t *testing.T) {
 	valuetest.Same(t, o.does(t, "find", "quiz", "-o", "name"), "", "written")
 }
 
-func TestInterface_Note_IsAddedAndListed(t *testing.T) {
-	t.Parallel()
-	o, chess, _ := everyDay(t)
+func (o office) notes(t *testing.T, chess string) {
 	wantOut(t, o.does(t, "note", chess, "Bring *boards*.", "--pupils", "--dry-run"), "visible_pupil  true\n")
 	valuetest.Same(t, o.does(t, "note", chess, "-o", "name"), "", "written")
 	o.does(t, "note", "house chess", "Bring *boards*.", "--pupils", "--on", "2026-12-02")
@@ -328,9 +332,7 @@ func TestInterface_Note_IsAddedAndListed(t *testing.T) {
 	o.fails(t, exitFailure, "contents is too long", "note", chess, strings.Repeat("x", 70_000))
 }
 
-func TestInterface_Feed_IsMadeAndEndedBesideAnother(t *testing.T) {
-	t.Parallel()
-	o, _, _ := everyDay(t)
+func (o office) feeds(t *testing.T) {
 	wantOut(t, o.does(t, "feed", "add", "hall", "--dry-run"), "a feed of Great Hall would be made")
 	valuetest.Len(t, cells(o.does(t, "feed", "list", "hall")), 1)
 	read := func(address string) int {
@@ -355,9 +357,7 @@ func TestInterface_Feed_IsMadeAndEndedBesideAnother(t *testing.T) {
 	o.fails(t, exitFailure, "you have no feed of Great Hall", "feed", "end", "hall")
 }
 
-func TestInterface_WhoAmI(t *testing.T) {
-	t.Parallel()
-	o, _, _ := everyDay(t)
+func (o office) whoAmI(t *testing.T) {
 	anna := o.newUser(t, "Anna Bell", "anna@school.example", "--element", "Staff:1", "--grant", "can_api,can_add_notes")
 	out := anna.does(t, "whoami")
 	for _, want := range []string{"Anna Bell\n", "AB - Anna Bell\n", "can_api,can_add_notes\n", "staff\n"} {

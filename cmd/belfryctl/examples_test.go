@@ -137,14 +137,9 @@ func exampleSchool(t *testing.T, o office) string {
 		"events.csv": events + "open,Open day,fixture,2026-11-28 10:00,2026-11-28 12:00,\n",
 	}))
 	soon := time.Now().AddDate(0, 0, 7).Format(time.DateOnly)
-	for title, room := range map[string]string{"House chess": "Great Hall", "Year 9 drama": "Great Hall",
-		"Band practice": "Music room"} {
-		hour := map[string]string{"House chess": "16"}[title]
-		if hour == "" {
-			hour = "14"
-		}
-		o.does(t, "book", title, room, "--category", "Club", "--from", soon+" "+hour+":00", "--to", soon+" "+hour+":45")
-	}
+	o.club(t, "House chess", soon+" 16:00", soon+" 16:45", "Great Hall")
+	o.club(t, "Year 9 drama", soon+" 14:00", soon+" 14:45", "Great Hall")
+	o.club(t, "Band practice", soon+" 14:00", soon+" 14:45", "Music room")
 	o.does(t, "series", "make", "Junior choir", "--category", "Club", "--from", "2027-01-12 12:00", "--to",
 		"2027-01-12 13:00", "--rule", "FREQ=WEEKLY;COUNT=8")
 	admin := o.system.Admin(t)

@@ -21,9 +21,8 @@ func TestFind_ListsWhatMeetsAllThatIsGiven(t *testing.T) {
 		{"Theatre club", "Lesson", "2026-11-25 15:00", "2026-11-25 16:00"},
 		{"Chess", "Lesson", "2026-11-26 15:00", "2026-11-26 16:00", "Great Hall"},
 	} {
-		var made struct{ Event struct{ ID int64 } }
-		o.reads(t, &made, append([]string{"book", e[0], "--category", e[1], "--from", e[2], "--to", e[3]}, e[4:]...)...)
-		ids = append(ids, fmt.Sprint(made.Event.ID))
+		booking := append([]string{"book", e[0], "--category", e[1], "--from", e[2], "--to", e[3]}, e[4:]...)
+		ids = append(ids, o.ids(t, booking...)...)
 	}
 	for _, c := range []struct {
 		args []string

@@ -49,15 +49,12 @@ func TestInterface_ListingsHaveSixFormats(t *testing.T) {
 	o.fails(t, exitUsage, `"csv" is not for this command; there are table, json, yaml`, "version", "-o", "csv")
 }
 
-// TestInterface_FormatsKeepTheirPromises: an exchange printed two objects, the csv of an event lacked its elements, and
-// sentences and secrets were printed as csv and name.
-func TestInterface_FormatsKeepTheirPromises(t *testing.T) {
-	t.Parallel()
-	o, chess, drama := everyDay(t)
+// An exchange printed two objects, the csv of an event lacked its elements, and sentences and secrets were printed as
+// csv and name.
+func (o office) formats(t *testing.T, chess, drama string) {
 	o.does(t, "note", chess, "Boards.")
 	o.does(t, "feed", "add", "hall")
-	o.does(t, "series", "make", "Choir", "--category", "Club", "--from", "2027-01-12", "--rule", "FREQ=WEEKLY;COUNT=3")
-	choir := strings.Fields(o.does(t, "find", "choir", "-o", "name"))[0]
+	choir := o.choir(t, 3)[0]
 	for line, tall := range map[string]bool{ // whether wide has a line for each head
 		"book Quiz hall gym --category Club --from 2026-12-09 --dry-run": true,
 		"move " + chess + " 2026-12-03 --dry-run":                        true,
@@ -114,8 +111,7 @@ func TestInterface_FormatsKeepTheirPromises(t *testing.T) {
 	}
 	o.fails(t, exitUsage, "times have no ids", "free", "--of", "hall", "--from", "2026-12-02", "--to", "2026-12-02",
 		"-o", "name")
-	ids := o.does(t, "cancel", choir, "--all", "-o", "name")
-	valuetest.Same(t, len(strings.Fields(ids)), 3, "%q", ids)
+	valuetest.Len(t, o.ids(t, "cancel", choir, "--all"), 3)
 }
 
 // headsOf returns the heads of a table, the first of which is known.

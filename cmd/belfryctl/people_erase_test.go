@@ -53,6 +53,14 @@ func stored(t *testing.T, system *servicetest.System, text string) (places []str
 	return places
 }
 
+// wantErased fails the test where a text is still stored.
+func (o office) wantErased(t *testing.T, text string) {
+	t.Helper()
+	for _, place := range stored(t, o.system, text) {
+		t.Errorf("%s is still in %.300s", text, place)
+	}
+}
+
 // leaver is a pupil with data in every store.
 type leaver struct {
 	element, user, event int64
@@ -133,11 +141,8 @@ func TestPeopleErase_NoStoreHasTheNameAnyMore(t *testing.T) {
 	if feeds.Len(t, "feeds") != 1 || feeds.Text(t, "feeds.0.name") != name+"'s week" {
 		t.Errorf("feeds: %s", feeds.Body)
 	}
-	for _, places := range [][]string{stored(t, o.system, "quill"), stored(t, o.system, "Zoë")} {
-		for _, place := range places {
-			t.Errorf("it is still in %.300s", place)
-		}
-	}
+	o.wantErased(t, "quill")
+	o.wantErased(t, "Zoë")
 
 	// What others need stays.
 	valuetest.Same(t, admin.Get(t, fmt.Sprintf("/api/events/%d", l.event)).Must(t, 200).Text(t, "event.body"),
@@ -174,9 +179,7 @@ func TestPeopleErase_NoStoreHasTheNameAnyMore(t *testing.T) {
 	o.refusesErased(t)
 	o.refusesToNameErased(t)
 	wantOut(t, o.does(t, "people", "erase", fmt.Sprint(l.element), "--really"), "is erased")
-	if left := stored(t, o.system, "O'Quill"); len(left) > 0 { // the refused row's key is in the audit
-		t.Errorf("it is back: %.300s", left[0])
-	}
+	o.wantErased(t, "O'Quill") // the refused row's key is in the audit
 }
 
 // refusesErased imports the pupil of leaverOf again, with whatever may name her. Nothing of it is written, and each
@@ -326,12 +329,8 @@ func TestPeopleErase_AgainAfterARestore(t *testing.T) {
 	wantOut(t, out, "erased\n")
 	wantOut(t, out, "is somebody else\n")
 	wantOut(t, out, "is not there\n")
-	if places := stored(t, o.system, "Max"); len(places) > 0 {
-		t.Errorf("%.300s", places)
-	}
-	if places := stored(t, o.system, "Ada"); len(places) == 0 {
-		t.Error("another person is erased")
-	}
+	o.wantErased(t, "Max")
+	valuetest.Holds(t, len(stored(t, o.system, "Ada")) > 0, "another person is erased")
 }
 
 // TestPeopleErase_TheListThatIsKeptIsNewerThanTheBackup: a person who was erased after the backup was made is gone
@@ -374,9 +373,7 @@ func TestPeopleErase_TheListThatIsKeptIsNewerThanTheBackup(t *testing.T) {
 		"--route", "/api/login="+o.system.Replica("identity", 0),
 		"--route", "/api/admin/erasures="+o.system.Replica("elements", 0))
 	valuetest.Same(t, strings.Count(out, "erased\n"), 3, out)
-	if places := stored(t, o.system, "Max"); len(places) > 0 {
-		t.Errorf("%.300s", places)
-	}
+	o.wantErased(t, "Max")
 	if entries, err := os.ReadDir(filepath.Dir(file)); err != nil || len(entries) != 1 {
 		t.Errorf("%v %v", entries, err)
 	}
@@ -385,9 +382,7 @@ func TestPeopleErase_TheListThatIsKeptIsNewerThanTheBackup(t *testing.T) {
 	leo := o.pupil(t, "Leo")
 	errortest.None(t, os.WriteFile(file, []byte("[]"), 0o600))
 	o.fails(t, exitUsage, "is not a list", "people", "erase", fmt.Sprint(leo), "--really", "--list", file)
-	if places := stored(t, o.system, "Leo"); len(places) == 0 {
-		t.Error("a person is erased whom no list names")
-	}
+	valuetest.Holds(t, len(stored(t, o.system, "Leo")) > 0, "a person is erased whom no list names")
 }
 
 // TestPeopleErase_AgainWithTheNamesakesOfBefore: the list says for whom the names of others were taken along.
@@ -436,9 +431,7 @@ func TestPeopleErase_GoesOnAfterAKill(t *testing.T) {
 	valuetest.Same(t, admin.Get(t, path).Must(t, 200).Text(t, "erasure.state"), "running", "without notes it")
 	o.system.Restart(t, "notes")
 	wantOut(t, o.does(t, "people", "erase", fmt.Sprint(l.element), "--really"), "is erased")
-	for _, place := range stored(t, o.system, "quill") {
-		t.Errorf("it is still in %.300s", place)
-	}
+	o.wantErased(t, "quill")
 	once := object{"erasure": object{"element_id": l.element}}
 	admin.Post(t, "/api/admin/erasures", once).WantCode(t, 200, "once more")
 }
