@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/uuid"
-
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
@@ -90,11 +88,7 @@ func TestCover_ALessonIsGivenToSomebodyWhoIsFree(t *testing.T) {
 	s.kind = s.admin.Import(t, "eventcategories", map[string]any{"key": "x" + s.name, "name": "Confidential " + s.name,
 		"busy": true, "confidential": true})["x"+s.name]
 	book("Interview", "14:00", "15:00", hugo)
-	secret := uuid.NewString()
-	s.admin.Import(t, "users", map[string]any{"key": s.name, "name": "Office", "uuid": secret,
-		"email": s.name + "@school.example", "can_api": true, "edit_all_events": true})
-	office := visitor(t)
-	office.send("/sign-in", url.Values{"uuid": {secret}}, 200)
+	office := signedInAs(t, map[string]any{"edit_all_events": true})
 	page = office.open(fmt.Sprintf("%s&who=%d", day, hugo), 200, "Algebra", "Museum", "Busy")
 	valuetest.Lacks(t, page, "Interview", "the page has what is hidden")
 	s.open("/cover?date=never", 400)

@@ -3,6 +3,7 @@ package api
 import (
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
@@ -37,6 +38,24 @@ func visitor(t *testing.T) *browser {
 	jar, err := cookiejar.New(nil)
 	errortest.None(t, err)
 	return &browser{t: t, http: &http.Client{Jar: jar}, base: shared.Get(t).URL}
+}
+
+// signedIn is a visitor who has signed in by a key.
+func signedIn(t *testing.T, key string) *browser {
+	t.Helper()
+	b := visitor(t)
+	b.send("/sign-in", url.Values{"uuid": {key}}, 200)
+	return b
+}
+
+// signedInAs is a visitor who has signed in as a new user with these fields besides can_api.
+func signedInAs(t *testing.T, fields map[string]any) *browser {
+	t.Helper()
+	key := uuid.NewString()
+	user := map[string]any{"key": key, "name": key, "uuid": key, "email": key + "@school.example", "can_api": true}
+	maps.Copy(user, fields)
+	shared.Get(t).Admin(t).Import(t, "users", user)
+	return signedIn(t, key)
 }
 
 var (

@@ -45,14 +45,12 @@ func newDesk(t *testing.T) desk {
 	d.admin.Import(t, "memberships", rows...)
 	rows = nil
 	for i := range d.deciders {
-		user, secret := key(fmt.Sprint("u", i)), uuid.NewString()
-		d.admin.Import(t, "users", map[string]any{"key": user, "name": "Decider " + user, "uuid": secret,
-			"email": user + "@school.example", "can_api": true, "can_add_events": true})
+		user := key(fmt.Sprint("u", i))
 		for _, element := range []string{"Location:" + key("h"), "Group:" + key("p")} {
 			rows = append(rows, map[string]any{"key": element + "/" + user, "element": element, "user": user})
 		}
-		d.deciders[i] = visitor(t)
-		d.deciders[i].send("/sign-in", url.Values{"uuid": {secret}}, http.StatusOK)
+		d.deciders[i] = signedInAs(t,
+			map[string]any{"key": user, "name": "Decider " + user, "can_add_events": true})
 	}
 	d.admin.Import(t, "administrators", rows...)
 	return d
@@ -116,8 +114,7 @@ func TestInbox_ConfirmsRejectsAndUndoes(t *testing.T) {
 	}
 	one.send("/inbox", url.Values{"do": {"confirmed"}, "pick": {"999999999-999999999-requested"}}, 200,
 		"no longer asked")
-	stranger := visitor(t)
-	stranger.send("/sign-in", url.Values{"uuid": {shared.Get(t).AdminUUID}}, 200)
+	stranger := signedIn(t, shared.Get(t).AdminUUID)
 	stranger.open("/inbox", 200, "Nothing waits")
 	stranger.send("/inbox", url.Values{"do": {"confirmed"},
 		"pick": {strings.Replace(picks[1], "requested", "noted", 1)}}, 403)

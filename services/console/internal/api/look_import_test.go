@@ -10,8 +10,6 @@ import (
 	"regexp"
 	"testing"
 
-	"github.com/google/uuid"
-
 	"github.com/belfry-schools/belfry/pkg/importer/upload"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
@@ -155,11 +153,7 @@ func TestImport_IsForAdministratorsAndHasABound(t *testing.T) {
 	b.open(importPath, 200)
 	large := file("school.zip", bytes.Repeat([]byte{0}, filesAtMost))
 	wantTexts(t, b.files(413, checking, large), "too large")
-	key := uuid.NewString()
-	shared.Get(t).Admin(t).Import(t, "users", map[string]any{"key": key, "name": "Max", "kind": "staff", "uuid": key,
-		"email": key + "@school.example", "can_api": true, "edit_all_events": true})
-	teacher := visitor(t)
-	teacher.send("/sign-in", url.Values{"uuid": {key}}, 200)
+	teacher := signedInAs(t, map[string]any{"kind": "staff", "edit_all_events": true})
 	teacher.open(importPath, 403)
 	teacher.files(403, checking, file("staff.csv", nil))
 	visitor(t).files(401, checking, file("staff.csv", nil))

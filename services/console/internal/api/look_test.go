@@ -20,9 +20,7 @@ import (
 // administrator is a visitor who has signed in as the admin, and a word that no other test uses.
 func administrator(t *testing.T) (b *browser, word string) {
 	t.Helper()
-	b = visitor(t)
-	b.send("/sign-in", url.Values{"uuid": {shared.Get(t).AdminUUID}}, 200)
-	return b, "Look" + uuid.NewString()[:8]
+	return signedIn(t, shared.Get(t).AdminUUID), "Look" + uuid.NewString()[:8]
 }
 
 // newUser adds a user who may use the interface, with an address of the word.
@@ -122,8 +120,7 @@ func TestLookAfter_AccountsWithTokensOfPrograms(t *testing.T) {
 	valuetest.Lacks(t, b.open(at, 200), key[1], "the key is shown again")
 	checkTokens(t, b, at, at+"/tokens")
 
-	own := visitor(t)
-	own.send("/sign-in", url.Values{"uuid": {key[1]}}, 200)
+	own := signedIn(t, key[1])
 	valuetest.Lacks(t, own.open("/account", 200), `href="/look-after`, "a user who administers nothing is led there")
 	checkTokens(t, own, "/account", "/account/tokens")
 	for _, path := range []string{"/look-after", "/look-after/users", at, "/look-after/kinds", "/look-after/history"} {

@@ -30,13 +30,13 @@ type booker struct {
 
 func newBooker(t *testing.T) *booker {
 	t.Helper()
-	s := &booker{browser: visitor(t), admin: shared.Get(t).Admin(t), name: uuid.NewString()[:8]}
+	s := &booker{browser: signedIn(t, shared.Get(t).AdminUUID), admin: shared.Get(t).Admin(t),
+		name: uuid.NewString()[:8]}
 	s.kind = s.admin.Import(t, "eventcategories", map[string]any{"key": s.name, "name": s.name, "busy": true})[s.name]
 	ids := s.admin.Import(t, "locations", map[string]any{"key": "h" + s.name, "name": "Hall " + s.name},
 		map[string]any{"key": "g" + s.name, "name": "Gym " + s.name})
 	s.hall, s.gym = ids["h"+s.name], ids["g"+s.name]
 	s.event = s.book(t, "Chess", s.hall)
-	s.send("/sign-in", url.Values{"uuid": {shared.Get(t).AdminUUID}}, 200)
 	return s
 }
 
@@ -199,11 +199,7 @@ func TestConsole_AFormAfterTheSessionIsSentOnceMore(t *testing.T) {
 	s.send(notes, note, 401, "no longer signed in", "precious")
 	kept := s.token
 
-	other := visitor(t)
-	secret := uuid.NewString()
-	s.admin.Import(t, "users", map[string]any{"key": "o" + s.name, "name": "Other", "email": s.name + "@example.test",
-		"uuid": secret, "can_api": true, "edit_all_events": true})
-	other.send("/sign-in", url.Values{"uuid": {secret}}, 200)
+	other := signedInAs(t, map[string]any{"edit_all_events": true})
 	s.send("/sign-in", url.Values{"uuid": {shared.Get(t).AdminUUID}}, 200)
 	for name, trial := range map[string]struct {
 		by   *browser
@@ -299,10 +295,7 @@ func TestBook_FromTheRoomsBoardHasTheBooker(t *testing.T) {
 	key := uuid.NewString()
 	teacher := s.admin.Import(t, "staff", map[string]any{"key": key, "forename": "Booker",
 		"surname": s.name, "initials": "B"})[key]
-	s.admin.Import(t, "users", map[string]any{"key": key, "uuid": key, "email": s.name + "@school.example",
-		"name": s.name, "element": "Staff:" + key, "can_api": true, "can_add_events": true})
-	b := visitor(t)
-	b.send("/sign-in", url.Values{"uuid": {key}}, 200)
+	b := signedInAs(t, map[string]any{"element": "Staff:" + key, "can_add_events": true})
 	for _, who := range []int64{s.hall, teacher} {
 		page := b.open("/book?who="+id(who), 200, fmt.Sprintf(`value="%d:`, who))
 		valuetest.Same(t, strings.Count(page, fmt.Sprintf(`value="%d:`, teacher)), 1,
@@ -317,8 +310,7 @@ func TestKeys_AreListed(t *testing.T) {
 
 // TestPeople_AsksForTwoMinibuses, by asking for one more of the pool.
 func TestPeople_AsksForTwoMinibuses(t *testing.T) {
-	d, b := newDesk(t), visitor(t)
-	b.send("/sign-in", url.Values{"uuid": {shared.Get(t).AdminUUID}}, 200)
+	d, b := newDesk(t), signedIn(t, shared.Get(t).AdminUUID)
 	at := fmt.Sprintf("/events/%d", d.ask("Outing", "2031-03-04 09:00", "2031-03-04 10:00", d.pool))
 	link := regexp.MustCompile(`href="(` + at + `/people\?q=[^"]+)">One more`)
 	more := link.FindStringSubmatch(b.open(at, 200, "0 of 1 chosen"))
@@ -334,14 +326,11 @@ func TestPeople_AsksForTwoMinibuses(t *testing.T) {
 // The form lacked the kind of an event that its visitor may not choose: without another kind nothing could be saved,
 // and where there is one kind, that was saved.
 func TestEdit_AKindThatTheVisitorMayNotChooseStays(t *testing.T) {
-	s, b := newBooker(t), visitor(t)
-	secret := uuid.NewString()
-	s.kind = s.admin.Import(t, "eventcategories", map[string]any{"key": secret, "name": "Exams " + s.name,
-		"privileged": true})[secret]
+	s, key := newBooker(t), uuid.NewString()
+	s.kind = s.admin.Import(t, "eventcategories", map[string]any{"key": key, "name": "Exams " + s.name,
+		"privileged": true})[key]
 	s.event = s.book(t, "Chess", s.hall)
-	s.admin.Import(t, "users", map[string]any{"key": "o" + s.name, "name": "Office", "uuid": secret,
-		"email": s.name + "@school.example", "can_api": true, "edit_all_events": true})
-	b.send("/sign-in", url.Values{"uuid": {secret}}, 200)
+	b := signedInAs(t, map[string]any{"edit_all_events": true})
 	b.open(s.at("", "/edit"), 200, `<option value="0" selected>as it is</option>`)
 	b.send(s.at("", "/edit"), url.Values{"title": {"Go"}, "kind": {"0"}, "date": {"2031-03-04"}, "from": {"09:00"},
 		"to": {"10:00"}}, 200, "Go", "This is changed.")
@@ -398,8 +387,7 @@ func TestBook_ASeriesSaysWhatItLeavesOut(t *testing.T) {
 }
 
 func TestBook_SaysWhoWillDecide(t *testing.T) {
-	d, b := newDesk(t), visitor(t)
-	b.send("/sign-in", url.Values{"uuid": {shared.Get(t).AdminUUID}}, 200)
+	d, b := newDesk(t), signedIn(t, shared.Get(t).AdminUUID)
 	names := "Decider " + d.word + "u"
 	b.open("/book", 200)
 	b.send("/book", url.Values{"title": {"Ball"}, "kind": {id(d.kind)}, "date": {"2031-03-04"}, "from": {"19:00"},
@@ -419,12 +407,9 @@ func TestBook_ATeacherLeavesOutTheHolidays(t *testing.T) {
 	key := uuid.NewString()
 	holidays := s.admin.Import(t, "eventcategories", map[string]any{"key": key, "name": "Holidays " + s.name,
 		"schoolwide": true, "privileged": true})[key]
-	s.admin.Import(t, "users", map[string]any{"key": key, "uuid": key, "email": s.name + "@school.example",
-		"name": s.name, "can_api": true, "can_add_events": true})
 	s.admin.Post(t, "/api/events", map[string]any{"event": map[string]any{"body": "Half term", "category": holidays,
 		"all_day_field": true, "starts_at_text": "2031-03-11"}}).Must(t, http.StatusOK)
-	b := visitor(t)
-	b.send("/sign-in", url.Values{"uuid": {key}}, 200)
+	b := signedInAs(t, map[string]any{"can_add_events": true})
 	option := fmt.Sprintf(`<option value="%d">Holidays %s</option>`, holidays, s.name)
 	page := b.open("/book", 200, option)
 	valuetest.Same(t, strings.Count(page, option), 1, "the holidays are offered as a kind too: %s", page)

@@ -6,12 +6,9 @@ import (
 	"fmt"
 	"html/template"
 	"net/http"
-	"net/url"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/client/api"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
@@ -90,11 +87,7 @@ func TestRooms_WhatKeepsNothingBusyIsFree(t *testing.T) {
 
 // Visitors who may not book are offered nothing to book, and pupils nothing to decide or to cover.
 func TestPages_OfferWhatTheVisitorMayDo(t *testing.T) {
-	d, secret := newDesk(t), uuid.NewString()
-	d.admin.Import(t, "users", map[string]any{"key": "p" + d.word, "name": "Pupil", "uuid": secret, "kind": "pupil",
-		"email": "p" + d.word + "@school.example", "can_api": true})
-	b := visitor(t)
-	b.send("/sign-in", url.Values{"uuid": {secret}}, 200)
+	d, b := newDesk(t), signedInAs(t, map[string]any{"kind": "pupil"})
 	page := b.open("/rooms?date=2031-03-04&find="+d.word, 200, "Hall "+d.word, ">free </span>08:00–17:00")
 	for _, path := range []string{"/book", "/inbox", "/cover"} {
 		valuetest.Lacks(t, page, `href="`+path, "a pupil is led to %s", path)
