@@ -159,9 +159,6 @@ func TestDecisionsPart1_EveryAnswerIsTheEnvelope(t *testing.T) {
 		route("GET", "/api/limited", func(*fiber.Ctx) error {
 			return &problem.Error{Kind: problem.TooManyRequests, RetryAfter: 1500 * time.Millisecond}
 		}),
-		route("GET", "/api/escapes", func(c *fiber.Ctx) error {
-			return web.OK(c, web.Field{Name: "text", Value: "<>&\u2028\u2029"})
-		}),
 	)
 	for _, c := range []struct {
 		name, method, path, body string
@@ -170,18 +167,10 @@ func TestDecisionsPart1_EveryAnswerIsTheEnvelope(t *testing.T) {
 		headers                  []string
 	}{
 		{"known", "GET", "/api/things/1", "", 200, `{"status":"OK"}`, nil},
-		{"unknown path", "GET", "/api/nothing", "", 404, `{"status":"Not found"}`, nil},
 		{"root", "GET", "/", "", 404, `{"status":"Not found"}`, nil},
-		{"trailing slash", "GET", "/api/things/1/", "", 404, `{"status":"Not found"}`, nil},
-		{"letter case", "GET", "/API/things/1", "", 404, `{"status":"Not found"}`, nil},
 		{"an id that no record has", "GET", "/api/things/0", "", 200, `{"status":"OK"}`, nil},
-		{"leading zero in an id", "GET", "/api/things/01", "", 404, `{"status":"Not found"}`, nil},
-		{"signed id", "GET", "/api/things/+1", "", 404, `{"status":"Not found"}`, nil},
-		{"id beyond 63 bits", "GET", "/api/things/9223372036854775808", "", 404, `{"status":"Not found"}`, nil},
 		{"escaped id", "GET", "/api/things/%31", "", 404, `{"status":"Not found"}`, nil},
-		{"wrong method", "DELETE", "/api/things/1", "", 405, `{"status":"Method not allowed"}`, nil},
 		{"odd method", "BREW", "/api/things/1", "", 405, `{"status":"Method not allowed"}`, nil},
-		{"odd method on an unknown path", "BREW", "/api/nothing", "", 404, `{"status":"Not found"}`, nil},
 		{"no body", "POST", "/api/things", "", 400,
 			`{"status":"Bad request","message":"the body is not a JSON object"}`, nil},
 		{"bad JSON", "POST", "/api/things", `{"thing":`, 400,
@@ -202,8 +191,6 @@ func TestDecisionsPart1_EveryAnswerIsTheEnvelope(t *testing.T) {
 		{"other media type", "POST", "/api/things", `a=b`, 415,
 			`{"status":"Unsupported media type","message":"the body must be application/json"}`,
 			[]string{"Content-Type", "application/x-www-form-urlencoded"}},
-		{"media type with charset", "POST", "/api/things", `{"thing":{}}`, 200, `{"status":"OK"}`,
-			[]string{"Content-Type", "application/json; charset=UTF-8"}},
 		{
 			"body over the route's limit", "POST", "/api/own", `{"thing":{"a":"` + strings.Repeat("x", 1<<20) + `"}}`,
 			413,
@@ -233,9 +220,6 @@ func TestDecisionsPart1_EveryAnswerIsTheEnvelope(t *testing.T) {
 		{"forbidden says what is lacking", "GET", "/api/forbidden", "", 403,
 			`{"status":"Forbidden","message":"needs admin"}`, nil},
 		{"limited", "GET", "/api/limited", "", 429, `{"status":"Too many requests"}`, nil},
-		{"escapes", "GET", "/api/escapes", "", 200, `{"status":"OK","text":"\u003c\u003e\u0026\u2028\u2029"}`, nil},
-		{"Accept is not looked at", "GET", "/api/things/1", "", 200, `{"status":"OK"}`,
-			[]string{"Accept", "text/html"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			code, body, header := ask(t, c.method, base+c.path, c.body, c.headers...)
@@ -282,14 +266,6 @@ func TestDecisionsPart1_WhatIsOverEveryLimitIsRefusedBeforeItIsRead(t *testing.T
 				t.Errorf("got %d %s, %v", answer.StatusCode, body, err)
 			}
 		})
-	}
-}
-
-func TestDecisionsPart1_HeadWorksWhereGetDoes(t *testing.T) {
-	base, _ := serve(t, nil, route("GET", "/api/things", ok))
-	if code, body, header := ask(t, "HEAD", base+"/api/things", ""); code != 200 || body != "" ||
-		header.Get("Content-Length") != "15" {
-		t.Errorf("got %d %q, length %s", code, body, header.Get("Content-Length"))
 	}
 }
 
@@ -358,44 +334,22 @@ func TestObject_ReadsFieldsStrictly(t *testing.T) {
 	o, err := web.ParseObject([]byte(`{"text":"a","id":7,"idtext":"7","bool":true,"booltext":"false","null":null,"list":[],"number":3,"float":1.5}`))
 	errortest.None(t, err)
 	faults := problem.Fields{}
-	if v := o.Text("text", faults); v == nil || *v != "a" {
-		t.Error("text")
-	}
-	if v := o.ID("id", faults); v == nil || *v != 7 {
-		t.Error("id")
-	}
-	if v := o.ID("idtext", faults); v == nil || *v != 7 {
-		t.Error("id as text")
-	}
-	if v := o.Bool("bool", faults); v == nil || !*v {
-		t.Error("bool")
-	}
-	if v := o.Bool("booltext", faults); v == nil || *v {
-		t.Error("bool as text")
-	}
-	if v := o.Int("number", faults); v == nil || *v != 3 {
-		t.Error("number")
-	}
+	seven, three, a, yes, no := int64(7), 3, "a", true, false
+	valuetest.Equal(t, &a, o.Text("text", faults))
+	valuetest.Equal(t, &seven, o.ID("id", faults))
+	valuetest.Equal(t, &seven, o.ID("idtext", faults))
+	valuetest.Equal(t, &yes, o.Bool("bool", faults))
+	valuetest.Equal(t, &no, o.Bool("booltext", faults))
+	valuetest.Equal(t, &three, o.Int("number", faults))
 	if o.Text("null", faults) != nil || o.Text("absent", faults) != nil || !o.Null("null") || o.Null("absent") ||
 		o.Has("null") {
 		t.Error("null and absent")
 	}
 	valuetest.MustSame(t, len(faults), 0, "faults %v", faults)
-	for field, want := range map[string]string{"number": "is not a string", "list": "is not true or false",
-		"text": "must exist", "float": "is not a number"} {
-		faults = problem.Fields{}
-		switch field {
-		case "number":
-			o.Text(field, faults)
-		case "list":
-			o.Bool(field, faults)
-		case "text":
-			o.ID(field, faults)
-		case "float":
-			o.Int(field, faults)
-		}
-		if len(faults[field]) != 1 || faults[field][0] != want {
-			t.Errorf("%s: %v, want %q", field, faults, want)
-		}
-	}
+	o.Text("number", faults)
+	o.Bool("list", faults)
+	o.ID("text", faults)
+	o.Int("float", faults)
+	valuetest.Equal(t, problem.Fields{"number": {"is not a string"}, "list": {"is not true or false"},
+		"text": {"must exist"}, "float": {"is not a number"}}, faults)
 }
