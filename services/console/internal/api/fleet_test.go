@@ -66,9 +66,7 @@ var (
 func (b *browser) do(method, path string, form url.Values) (code int, at, page string) {
 	b.t.Helper()
 	r, err := http.NewRequestWithContext(b.t.Context(), method, b.base+path, strings.NewReader(form.Encode()))
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	errortest.None(b.t, err)
 	if method == http.MethodPost {
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	}
@@ -81,14 +79,10 @@ func (b *browser) answered(r *http.Request) (code int, at, page string) {
 	path := r.URL.Path
 	r.Header.Set("Accept", "text/html")
 	a, err := b.http.Do(r)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	errortest.None(b.t, err)
 	defer func() { _ = a.Body.Close() }()
 	text, err := io.ReadAll(a.Body)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	errortest.None(b.t, err)
 	policy := a.Header.Get("Content-Security-Policy")
 	if strings.Contains(policy, "unsafe") || !strings.Contains(a.Header.Get("Cache-Control"), "no-store") ||
 		len(text) > 100_000 {

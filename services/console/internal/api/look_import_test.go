@@ -23,27 +23,17 @@ func (b *browser) files(want int, form url.Values, files ...upload.File) string 
 	form.Set("token", b.token)
 	for name, values := range form {
 		for _, value := range values {
-			if err := w.WriteField(name, value); err != nil {
-				b.t.Fatal(err)
-			}
+			errortest.None(b.t, w.WriteField(name, value))
 		}
 	}
 	for _, f := range files {
 		part, err := w.CreateFormFile("files", f.Name)
-		if err != nil {
-			b.t.Fatal(err)
-		}
-		if _, err := part.Write(f.Text); err != nil {
-			b.t.Fatal(err)
-		}
+		errortest.None(b.t, err)
+		errortest.None(b.t, errortest.Of(part.Write(f.Text)))
 	}
-	if err := w.Close(); err != nil {
-		b.t.Fatal(err)
-	}
+	errortest.None(b.t, w.Close())
 	r, err := http.NewRequestWithContext(b.t.Context(), http.MethodPost, b.base+importPath, &body)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	errortest.None(b.t, err)
 	r.Header.Set("Content-Type", w.FormDataContentType())
 	code, _, page := b.answered(r)
 	if code != want {
