@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -22,35 +21,11 @@ import (
 )
 
 // stored returns where a text is in the stores of a system, in any letter case.
-func stored(t *testing.T, system *servicetest.System, text string) (places []string) {
+func stored(t *testing.T, system *servicetest.System, text string) []string {
 	t.Helper()
 	text = strings.ToLower(text)
-	ctx := context.WithoutCancel(t.Context())
-	names, err := system.DB.ListCollectionNames(ctx, bson.D{})
-	if err != nil || len(names) == 0 {
-		t.Fatal(names, err)
-	}
-	for _, name := range names {
-		cursor, err := system.DB.Collection(name).Find(ctx, bson.D{})
-		errortest.None(t, err)
-		for cursor.Next(ctx) {
-			if strings.Contains(strings.ToLower(string(cursor.Current)), text) {
-				places = append(places, fmt.Sprintf("%s: %s", name, cursor.Current))
-			}
-		}
-		errortest.None(t, cursor.Err())
-	}
-	keys, err := system.Redis.Keys(ctx, system.Prefix+"*").Result()
-	if err != nil || len(keys) == 0 {
-		t.Fatal(keys, err)
-	}
-	for _, key := range keys {
-		dump, err := system.Redis.Dump(ctx, key).Result()
-		if err == nil && strings.Contains(strings.ToLower(key+dump), text) {
-			places = append(places, key)
-		}
-	}
-	return places
+	return slices.DeleteFunc(system.Stored(t),
+		func(place string) bool { return !strings.Contains(strings.ToLower(place), text) })
 }
 
 // wantErased fails the test where a text is still stored.

@@ -1,15 +1,12 @@
 package api_test
 
 import (
-	"fmt"
 	"strconv"
 	"sync"
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
-
-func text(v any) string { return fmt.Sprint(v) }
 
 func path(p person, rest string) string {
 	return "/api/admin/users/" + strconv.FormatInt(p.ID, 10) + rest
