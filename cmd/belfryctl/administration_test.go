@@ -223,9 +223,7 @@ func (o office) members(t *testing.T) {
 func (o office) administrators(t *testing.T) {
 	o.does(t, "elements", "add", "Property", "--name", "Public calendar", "--uuid",
 		"11111111-2222-4333-8444-555555555555")
-	var found struct{ Elements []struct{ ID int64 } }
-	o.reads(t, &found, "elements", "list", "--type", "Property")
-	calendar := fmt.Sprint(found.Elements[0].ID)
+	calendar := o.ids(t, "elements", "list", "--type", "Property")[0]
 	wantOut(t, o.does(t, "administrators", "add", calendar, "anna@school.example"), "Anna Quill")
 	wantOut(t, o.does(t, "elements", "show", calendar), "controlled   true\n")
 	wantOut(t, o.does(t, "administrators", "list", calendar), "anna@school.example")

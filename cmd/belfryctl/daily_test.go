@@ -196,9 +196,7 @@ func TestInterface_Swap_ReplacesAndExchanges(t *testing.T) {
 func TestInterface_Swap_ANameIsOfOneElement(t *testing.T) {
 	t.Parallel()
 	o, _, _ := everyDay(t)
-	var anna struct{ Elements []struct{ ID int64 } }
-	o.reads(t, &anna, "elements", "list", "--type", "Staff")
-	id := fmt.Sprint(anna.Elements[0].ID)
+	id := fmt.Sprint(o.element(t, "Staff:1"))
 	o.system.Admin(t).Import(t, "locations", object{"key": "3", "name": id}, object{"key": "4", "name": "9999"},
 		object{"key": "5", "name": "Lab"}, object{"key": "6", "name": "Lab"}, object{"key": "7", "name": "Lab 2"})
 	quiz := o.ids(t, "book", "Quiz", "Location:3", "Location:4", "Location:5", "Location:6", "Location:7", "anna",

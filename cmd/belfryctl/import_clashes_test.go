@@ -2,7 +2,6 @@ package main
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"github.com/belfry-schools/belfry/client/clienttest"
@@ -23,19 +22,9 @@ func TestHardToBreak_Row20_WhatIsBookedInBelfryClashesWithABundle(t *testing.T) 
 	}
 	const maths = "a,Maths,lesson,2026-09-07 09:00,2026-09-07 10:00,Location:G7;Location:Hall\n"
 	o.does(t, "import", school(maths))
-	var found struct {
-		Elements []struct {
-			ID  int64
-			Key string
-		}
-	}
-	admin.Get(t, "/api/admin/elements").Decode(t, &found)
-	ids := map[string]int64{}
-	for _, e := range found.Elements {
-		ids[e.Key] = e.ID
-	}
+	room, hall := o.element(t, "Location:G7"), o.element(t, "Location:Hall")
 	category := admin.Get(t, "/api/eventcategories").Int(t, "eventcategories.0.id")
-	byHand := admin.Post(t, "/api/events", object{"elements": []int64{ids["Location:G7"]}, "event": object{
+	byHand := admin.Post(t, "/api/events", object{"elements": []int64{room}, "event": object{
 		"body": "By hand", "eventcategory_id": category, "starts_at": "2026-09-07 11:00", "ends_at": "2026-09-07 12:00",
 	}}).Must(t, 200).Int(t, "event.id")
 
@@ -47,13 +36,11 @@ func TestHardToBreak_Row20_WhatIsBookedInBelfryClashesWithABundle(t *testing.T) 
 	// The hall's administrator rejects the lesson, so the hall is free.
 	keeper := adds(t, admin, "user",
 		object{"name": "Keeper", "email": "k@school.example", "permissions": object{"can_api": true}})
-	admin.Put(t, fmt.Sprintf("/api/admin/elements/%d/administrators/%d", ids["Location:Hall"],
-		keeper.Int(t, "user.id")), nil).Must(t, 200)
+	admin.Put(t, fmt.Sprintf("/api/admin/elements/%d/administrators/%d", hall, keeper.Int(t, "user.id")), nil).
+		Must(t, 200)
 	fair := "c,Fair,lesson,2026-09-07 14:00,2026-09-07 15:00,Location:Hall\n"
 	o.does(t, "import", school(maths+fair))
-	events := admin.Get(t, "/api/admin/export/events").Must(t, 200).Body
-	id := events[:strings.Index(events, `,"key":"c"`)]
-	event := id[strings.LastIndex(id, ":")+1:]
+	event := admin.Get(t, "/api/admin/export/events").At(t, `events.#(key="c").id`)
 	commitment := admin.Get(t, "/api/events/"+event).Int(t, "event.commitments.0.id")
 	o.system.Login(t, keeper.Text(t, "user.uuid")).Patch(t, fmt.Sprintf("/api/commitments/%d", commitment),
 		object{"commitment": object{"status": "rejected"}}).Must(t, 200)
