@@ -19,6 +19,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/service/settings"
 	"github.com/belfry-schools/belfry/pkg/testing/ambiguous"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
@@ -415,15 +416,8 @@ func TestHardToBreak_Row01_ConnectionsHaveABound(t *testing.T) {
 	for _, c := range open[:100] {
 		_ = c.Close()
 	}
-	answer := ""
-	for deadline := time.Now().Add(5 * time.Second); !strings.HasPrefix(answer, "HTTP/1.1 200 ") &&
-		time.Now().Before(deadline); {
-		answer = exchange(t, public, request)
-	}
-
-	if !strings.HasPrefix(answer, "HTTP/1.1 200 ") {
-		t.Errorf("when others have gone: %q", answer)
-	}
+	timetest.Eventually(t, "200 when others have gone", 5*time.Second,
+		func() bool { return strings.HasPrefix(exchange(t, public, request), "HTTP/1.1 200 ") })
 }
 
 // A client that asks whether its body is wanted is answered before it sends any.

@@ -165,16 +165,8 @@ func (c setback) run(t *testing.T) {
 		if c.empty {
 			want = 401
 		}
-		for deadline := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
-			a := own.Client(t).Do(t, "GET", h.path, nil, as(h.cookie)...)
-			if a.Code == want {
-				break
-			}
-			if time.Now().After(deadline) {
-				t.Errorf("%s: answers %d a minute after Redis went back, want %d", name, a.Code, want)
-				break
-			}
-		}
+		timetest.Eventually(t, fmt.Sprintf("%s: answers %d after Redis went back", name, want), time.Minute,
+			func() bool { return own.Client(t).Do(t, "GET", h.path, nil, as(h.cookie)...).Code == want })
 	}
 	timetest.Eventually(t, "the token that was ended is invalid again", time.Minute,
 		func() bool { return code(endedToken) == 401 })
