@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -108,16 +107,9 @@ func TestTokens_AnInvalidTokenIsRefusedByField(t *testing.T) {
 
 func TestTokens_AUserHasTwentyAtMost(t *testing.T) {
 	c := system(t).Login(t, newPerson(t, "can_api").UUID)
-	var made sync.WaitGroup
-	codes := make(chan int, 24)
-	for range cap(codes) {
-		made.Go(func() {
-			a, err := c.Try(t, "POST", myTokens, wrappedToken("name", "x", "scope", "read"))
-			errortest.Report(t, err)
-			codes <- a.Code
-		})
-	}
-	made.Wait()
+	parallel(24, func(int) {
+		errortest.Report(t, errortest.Of(c.Try(t, "POST", myTokens, wrappedToken("name", "x", "scope", "read"))))
+	})
 	for full := 0; full < 20; {
 		a := c.Post(t, myTokens, wrappedToken("name", "x", "scope", "read"))
 		if full = c.Get(t, myTokens).Len(t, "tokens"); full < 20 {
