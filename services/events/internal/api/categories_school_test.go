@@ -62,7 +62,7 @@ func newTwoSchools(t *testing.T) twoSchools {
 	s.admin.Import(t, "pupils", pupils...)
 	s.admin.Import(t, "memberships", append(memberships, membership(key("north"), "Group:"+key("class")))...)
 	s.admin.Import(t, "users", users...)
-	for _, user := range []map[string]any{ // in this order, since who decides is listed by id
+	for _, user := range []map[string]any{
 		{"name": "head", "admin_of": []int64{s.north}}, {"name": "both", "admin_of": []int64{s.north, s.south}},
 		{"name": "guest", "kind": "guest"}, {"name": "program"},
 	} {
