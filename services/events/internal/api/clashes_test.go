@@ -140,25 +140,6 @@ func TestClashes_WithoutTheKeyNothingChanges(t *testing.T) {
 	}
 }
 
-func TestClashes_AnotherValueOfClashesIsRefused(t *testing.T) {
-	s, owner := loadOwned(t)
-	e := book(t, owner, s.fields()).Event
-	for _, value := range []any{"ignore", "", true, 1, []any{"refuse"}} {
-		of := path("/api/events/%d", e.ID)
-		for _, a := range []servicetest.Answer{
-			owner.Post(t, "/api/events", map[string]any{"event": s.fields(), "clashes": value}),
-			owner.Post(t, of+"/add", map[string]any{"elements": []any{s.room}, "clashes": value}),
-			owner.Post(t, of+"/replace", map[string]any{"replace": []any{}, "clashes": value}),
-			owner.Patch(t, of, map[string]any{"event": map[string]any{"body": "x"}, "clashes": value}),
-		} {
-			a.WantCode(t, 400)
-		}
-	}
-	if got := get(t, owner, e.ID).Event; len(got.Commitments) != 0 || got.Body != "Maths" {
-		t.Errorf("changed: %+v", got)
-	}
-}
-
 func TestClashes_SkipFailsWhatIsBooked(t *testing.T) {
 	s, owner := loadOwned(t)
 	rooms := things(t, 2)

@@ -377,15 +377,7 @@ func TestClients_SeriesChangesThatAreNotRightWriteNothing(t *testing.T) {
 		code     int
 		want     string
 	}{
-		"another's": {"stranger", m.of(1, "?scope=all"), change(title), 403, ""},
-		"an unknown scope": {"owner", m.of(1, "?scope=some"), change(title), 400,
-			"this call takes scope in the query (one, following, all)"},
-		"an unknown overwrite": {"owner", m.of(1, "?scope=all"), change(title, "overwrite", "yes"), 400,
-			"this call takes overwrite in the body (true, false)"},
-		"an unknown clashes": {"owner", m.of(1, "?scope=all"), change(title, "clashes", "shrug"), 400,
-			"takes clashes in"},
-		"dry_run in the body": {"owner", m.of(1, "?scope=all"), change(title, "dry_run", true), 400,
-			"dry_run=true in the body: this call takes dry_run in the query (true, false)"},
+		"another's":        {"stranger", m.of(1, "?scope=all"), change(title), 403, ""},
 		"overwrite of one": {"owner", m.of(1, ""), change(title, "overwrite", true), 400, "overwrite needs scope"},
 		"elements":         {"owner", m.of(1, "?scope=all"), change(title, "elements", []any{}), 422, `"elements":["can't be changed"]`},
 		"an owner":         {"owner", m.of(1, "?scope=all"), change(map[string]any{"owner_id": 7}), 422, `"owner_id":["can't be changed"]`},
