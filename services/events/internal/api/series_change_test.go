@@ -165,29 +165,6 @@ func TestClients_SeriesAreMovedByTheClockOverBothOfItsChanges(t *testing.T) {
 	}
 }
 
-func TestClients_SeriesATrialOfAChangeAnswersTheSameAndWritesNothing(t *testing.T) {
-	s, owner := loadOwned(t)
-	m := makeSeries(t, owner, s.ofSeries("Choir", []any{s.set, s.room}, "rule", "FREQ=WEEKLY;COUNT=4"))
-	owner.Patch(t, m.of(4, ""), change(map[string]any{"body": "Last choir"})).WantCode(t, 200)
-	book(t, owner, s.fields("starts_at_text", "2027-01-13 11:30", "ends_at_text", "2027-01-13 13:00"), s.room)
-	fields := times("2027-01-06 11:00", "2027-01-06 12:00")
-	before := stands(t, owner, m.Series.ID)
-	for _, clashes := range []any{nil, "skip", "report"} {
-		trial := changed(t, owner.Patch(t, m.of(1, "?scope=all&dry_run=true"), change(fields, "clashes", clashes)))
-		wantStands(t, owner, m.Series.ID, before)
-		got := changed(t, owner.Patch(t, m.of(1, "?scope=all"), change(fields, "clashes", clashes)))
-		if fmt.Sprint(got.Series) != fmt.Sprint(trial.Series) || fmt.Sprint(got.Clashes) != fmt.Sprint(trial.Clashes) {
-			t.Errorf("%v: %+v, tried %+v", clashes, got, trial)
-		}
-		back := times("2027-01-05 09:00", "2027-01-05 10:00")
-		if clashes == "skip" { // what was left out moves back with the rest no more
-			return
-		}
-		changed(t, owner.Patch(t, m.of(1, "?scope=all"), change(back)))
-		wantStands(t, owner, m.Series.ID, before)
-	}
-}
-
 // A trial reported clashes with events of the series as they stood, which the call moves away.
 func TestClients_SeriesATrialOfAMoveReportsTheClashesOfTheCall(t *testing.T) {
 	s := loadSchool(t)
@@ -245,34 +222,38 @@ func TestClients_SeriesChangesSkipRefuseOrReportClashes(t *testing.T) {
 	valuetest.Same(t, got.places(), "1 3:clash 4:clash", "%+v", got)
 }
 
+// TestClashes_EventsOfASeriesThatOverlapAfterAChangeAreRefusedSkippedOrReported, also by a trial, which writes nothing.
 func TestClashes_EventsOfASeriesThatOverlapAfterAChangeAreRefusedSkippedOrReported(t *testing.T) {
 	s, owner := loadOwned(t)
 	m := makeSeries(t, owner, s.ofSeries("Choir", []any{things(t, 1)[0]}, "rule", "FREQ=DAILY;COUNT=4"))
-	before := stands(t, owner, m.Series.ID)
-	longer := times("2027-01-04 21:00", "2027-01-05 22:00")
-	for _, query := range []string{"?scope=all&dry_run=true", "?scope=all"} {
-		a := owner.Patch(t, m.of(1, query), change(longer, "clashes", "refuse"))
+	both := func(place int, fields map[string]any, clashes string, check func(servicetest.Answer)) {
+		t.Helper()
+		body, before := change(fields, "clashes", clashes), stands(t, owner, m.Series.ID)
+		check(owner.Patch(t, m.of(place, "?scope=all&dry_run=true"), body))
+		wantStands(t, owner, m.Series.ID, before)
+		check(owner.Patch(t, m.of(place, "?scope=all"), body))
+	}
+	longer, before := times("2027-01-04 21:00", "2027-01-05 22:00"), stands(t, owner, m.Series.ID)
+	both(1, longer, "refuse", func(a servicetest.Answer) {
 		if a.Code != 409 || a.Int(t, "clashes.0.place") != 2 ||
 			a.Int(t, "clashes.0.event.id") != m.Series.Events[0].ID {
-			t.Errorf("%s: %d %s", query, a.Code, a.Body)
+			t.Errorf("%s: %d %s", a.Request, a.Code, a.Body)
 		}
-		wantStands(t, owner, m.Series.ID, before)
-	}
-	for _, query := range []string{"?scope=all&dry_run=true", "?scope=all"} {
-		got := changed(t, owner.Patch(t, m.of(1, query), change(longer, "clashes", "skip")))
-		if got.places() != "1 3 2:clash 4:clash" || got.Series.LeftOut[0].EventID != m.Series.Events[0].ID {
-			t.Errorf("%s: %+v", query, got)
+	})
+	wantStands(t, owner, m.Series.ID, before)
+	both(1, longer, "skip", func(a servicetest.Answer) {
+		if got := changed(t, a); got.places() != "1 3 2:clash 4:clash" ||
+			got.Series.LeftOut[0].EventID != m.Series.Events[0].ID {
+			t.Errorf("%s: %+v", a.Request, got)
 		}
-	}
+	})
 	wantStands(t, owner, m.Series.ID, "1 01-04T21:00-22:00 Choir; 2 01-06T09:00-10:00 Choir; "+
 		"3 01-06T21:00-22:00 Choir; 4 01-08T09:00-10:00 Choir")
-	for _, query := range []string{"?scope=all&dry_run=true", "?scope=all"} {
-		got := changed(t, owner.Patch(t, m.of(2, query), change(times("2027-01-06 09:00", "2027-01-07 10:00"),
-			"clashes", "report")))
-		if got.places() != "1 2 3 4" || fmt.Sprint(got.Clashes) != "[{3}]" {
-			t.Errorf("%s: %+v", query, got)
+	both(2, times("2027-01-06 09:00", "2027-01-07 10:00"), "report", func(a servicetest.Answer) {
+		if got := changed(t, a); got.places() != "1 2 3 4" || fmt.Sprint(got.Clashes) != "[{3}]" {
+			t.Errorf("%s: %+v", a.Request, got)
 		}
-	}
+	})
 }
 
 func TestDecisionsPart5_AnItemIsHeldOnceAfterAChangeOfASeries(t *testing.T) {

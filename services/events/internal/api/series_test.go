@@ -136,23 +136,6 @@ func TestClients_SeriesKeepsAwayFromSeveralCategoriesAlsoFromThoseThatItsMakerMa
 	valuetest.Same(t, none.without(), "", "no calendar leaves out")
 }
 
-func TestClients_SeriesATrialAnswersTheSameAndWritesNothing(t *testing.T) {
-	s, owner := loadOwned(t)
-	title := uuid.NewString()
-	repeat := []any{"rule", "FREQ=WEEKLY;COUNT=4", "except", []string{"2027-01-12"}, "clashes", "report"}
-	a := owner.Post(t, "/api/events?dry_run=true", s.ofSeries(title, []any{s.pupil}, repeat...))
-	var trial madeSeries
-	a.Decode(t, &trial)
-	if a.Code != 200 || trial.Status != "Created" || !strings.Contains(a.Body, `"dry_run":true,"series":{"id":null,`) ||
-		titled(t, system(t), title) != 0 {
-		t.Fatalf("%d %s", a.Code, a.Body)
-	}
-	got := makeSeries(t, owner, s.ofSeries(title, []any{s.pupil}, repeat...))
-	if got.starts() != trial.starts() || got.without() != trial.without() || len(got.Series.Events) != 3 {
-		t.Errorf("%+v, tried %+v", got, trial)
-	}
-}
-
 func TestClients_SeriesWhatClashesIsSkippedRefusedOrReported(t *testing.T) {
 	s, owner := loadOwned(t)
 	rooms := system(t).Admin(t).Import(t, "locations", map[string]any{"key": "series", "name": "Series room"})
