@@ -104,15 +104,36 @@ func TestClients_SeriesAreDeletedByScope(t *testing.T) {
 		"clients series deleted: DELETE /api/events/<id>?scope=one, following or all: the event alone, the event "+
 			"and all later ones, or all")
 	c := school.Booker(t)
-	made := c.Post(t, "/api/events", repeating(nil, "rule", "FREQ=WEEKLY;COUNT=5")).Must(t, http.StatusOK)
+	made := c.Post(t, "/api/events", repeating(nil, "rule", "FREQ=WEEKLY;COUNT=6")).Must(t, http.StatusOK)
 	series := seriesPath(made.Int(t, "series.id"))
+	of := func(place int) string { return eventPath(made.Int(t, fmt.Sprintf("series.events.%d.id", place-1))) }
+	left := func(after, want string) {
+		t.Helper()
+		equal(t, "places after "+after, fmt.Sprint(c.Get(t, series).Ints(t, "series.events.#.place")), want)
+	}
 	for _, one := range []struct {
 		place int
 		scope string
-		left  int
-	}{{2, "", 4}, {1, "?scope=one", 3}, {4, "?scope=following", 1}, {3, "?scope=all", 0}} {
-		event := eventPath(made.Int(t, fmt.Sprintf("series.events.%d.id", one.place-1)))
-		c.Delete(t, event+one.scope).WantCode(t, http.StatusOK)
-		equal(t, "events after DELETE"+one.scope, c.Get(t, series).Len(t, "series.events"), one.left)
+		code  int
+		left  string
+	}{
+		{2, "?scope=one", http.StatusOK, "[1 3 4 5 6]"},
+		{3, "", http.StatusOK, "[1 4 5 6]"},
+		{5, "?scope=some", http.StatusBadRequest, "[1 4 5 6]"},
+		{5, "?scope=following", http.StatusOK, "[1 4]"},
+		{5, "?scope=following", http.StatusNotFound, "[1 4]"},
+	} {
+		a := c.Delete(t, of(one.place)+one.scope)
+		a.WantCode(t, one.code)
+		left(a.Request, one.left)
 	}
+	all, alone := of(4)+"?scope=all", pathIn(t, school.Event(t, c, nil))
+	old := c.Get(t, of(4)).Header.Get("ETag")
+	c.Patch(t, of(4), wrapped("event", "body", "Changed")).Must(t, http.StatusOK)
+	c.Do(t, http.MethodDelete, all, nil, "If-Match", old).WantCode(t, http.StatusPreconditionFailed)
+	left("a deletion of another version", "[1 4]")
+	c.Do(t, http.MethodDelete, all, nil, "If-Match", c.Get(t, of(4)).Header.Get("ETag")).WantCode(t, http.StatusOK)
+	left("a deletion of all", "[]")
+	c.Delete(t, alone+"?scope=all").Want(t, http.StatusOK, okBody) // an event without a series
+	c.Get(t, alone).WantCode(t, http.StatusNotFound)
 }

@@ -413,49 +413,6 @@ func left(t *testing.T, c *servicetest.Client, id int64) string {
 	return strings.Join(places, " ")
 }
 
-func TestClients_SeriesOneTheFollowingOrAllEventsAreDeleted(t *testing.T) {
-	s, owner := loadOwned(t)
-	m := makeSeries(t, owner, s.ofSeries(uuid.NewString(), []any{s.set}, "rule", "FREQ=WEEKLY;COUNT=6"))
-	of := func(place int, query string) string {
-		return path("/api/events/%d", m.Series.Events[place-1].ID) + query
-	}
-	for _, c := range []struct {
-		call string
-		as   string
-		code int
-		left string
-	}{
-		{of(2, "?scope=one"), "owner", 200, "1 3 4 5 6"},
-		{of(3, ""), "owner", 200, "1 4 5 6"},
-		{of(5, "?scope=all"), "stranger", 403, "1 4 5 6"},
-		{of(5, "?scope=some"), "owner", 400, "1 4 5 6"},
-		{of(5, "?scope=following"), "editor", 200, "1 4"},
-		{of(5, "?scope=following"), "owner", 404, "1 4"},
-		{of(4, "?scope=all"), "owner", 200, ""},
-	} {
-		a := s.as(t, c.as).Delete(t, c.call)
-		if got := left(t, owner, m.Series.ID); a.Code != c.code || got != c.left {
-			t.Errorf("DELETE %s as %s: %d, left %s, want %d and %s", c.call, c.as, a.Code, got, c.code, c.left)
-		}
-	}
-	alone := book(t, owner, s.fields())
-	owner.Delete(t, path("/api/events/%d?scope=all", alone.Event.ID)).Want(t, 200, `{"status":"OK"}`)
-	owner.Get(t, path("/api/events/%d", alone.Event.ID)).WantCode(t, 404)
-}
-
-func TestClients_SeriesAreDeletedAtTheVersionThatIsAskedFor(t *testing.T) {
-	s, owner := loadOwned(t)
-	m := makeSeries(t, owner, s.ofSeries(uuid.NewString(), nil, "rule", "FREQ=WEEKLY;COUNT=2"))
-	event := path("/api/events/%d", m.Series.Events[0].ID)
-	tag := owner.Get(t, event).Header.Get("ETag")
-	owner.Patch(t, event, map[string]any{"event": map[string]any{"body": "Art"}})
-	owner.Do(t, "DELETE", event+"?scope=all", nil, "If-Match", tag).WantCode(t, 412)
-	valuetest.Same(t, left(t, owner, m.Series.ID), "1 2", "left")
-	tag = owner.Get(t, event).Header.Get("ETag")
-	owner.Do(t, "DELETE", event+"?scope=all", nil, "If-Match", tag).WantCode(t, 200)
-	valuetest.Same(t, left(t, owner, m.Series.ID), "", "left")
-}
-
 // A process that deletes a series of 200 is killed while it works: at the end all events are there, or none.
 func TestClients_SeriesWhoseDeletionIsKilledAreDeletedWholeOrNotAtAll(t *testing.T) {
 	s, owner := loadOwned(t)
