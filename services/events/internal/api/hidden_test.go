@@ -163,16 +163,7 @@ func TestDecisionsPart9_ACursorHoldsForItsUserAndItsQuestionAlone(t *testing.T) 
 		"/api/events?after=" + cursor + "&start_date=2033-05-01":                   o.pupil,
 		"/api/commitments?after=" + cursor:                                         o.pupil,
 		query + "&after=1989900000.1989900000.1.604800":                            o.pupil,
-	}
-	for i := range cursor {
-		other := "A"
-		if cursor[i] == 'A' {
-			other = "B"
-		}
-		refused[query+"&after="+cursor[:i]+other+cursor[i+1:]] = o.pupil
-		if i > 0 {
-			refused[query+"&after="+cursor[:i]] = o.pupil
-		}
+		query + "&after=" + cursor[1:]:                                             o.pupil, // more in package sealed
 	}
 	for path, who := range refused {
 		if a := who.Get(t, path); a.Code != 400 || a.Text(t, "message") != "invalid cursor" {

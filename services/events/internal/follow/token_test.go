@@ -15,7 +15,7 @@ var examplePlaces = []Place{
 	{{Page: 1<<63 - 1, Mark: 1<<32 - 1, Read: 1<<31 - 1}, change.Position{}, {Read: 200}},
 }
 
-// FuzzToken holds that only tokens of the deployment are taken, and whole ones alone.
+// FuzzToken holds that only tokens of the deployment are taken. Package sealed tests what is cut or forged.
 func FuzzToken(f *testing.F) {
 	s := New(Options{Secret: "a secret", Zone: "Europe/London"})
 	others := []*Service{
@@ -36,11 +36,6 @@ func FuzzToken(f *testing.F) {
 		for _, other := range others {
 			errortest.Some(t, errortest.Of(other.Parse(token)), "another deployment takes %q", token)
 		}
-		for cut := range len(token) {
-			if _, err := s.Parse(token[:cut]); err == nil {
-				t.Errorf("%q is taken, which was cut", token[:cut])
-			}
-		}
 	})
 }
 
@@ -54,12 +49,8 @@ func TestClients_TokensAreOfOnePlaceAndOneDeployment(t *testing.T) {
 		if other := s.Token(p); other == token || len(other) != len(token) {
 			t.Errorf("two tokens of one place: %q, %q", token, other)
 		}
-		for i := range token {
-			forged := []byte(token)
-			forged[i] ^= 1
-			if _, err := s.Parse(string(forged)); !problem.Is(err, problem.Malformed) {
-				t.Errorf("%q: %v", forged, err)
-			}
+		if _, err := s.Parse(token[1:]); !problem.Is(err, problem.Malformed) {
+			t.Errorf("%q is taken, which was cut: %v", token[1:], err)
 		}
 	}
 }
