@@ -2,13 +2,9 @@ package api_test
 
 import (
 	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 
-	"go.mongodb.org/mongo-driver/v2/bson"
-
-	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
@@ -109,45 +105,4 @@ func TestAdministration_AuditOfAnImportOfEventsIsOfTheBatch(t *testing.T) {
 	valuetest.Equal(t, want, got[:len(got)-before])
 	valuetest.Len(t, admin.Audit(t, "events", fmt.Sprintf("record=Event:%d", ids["audit-1"])), 0,
 		"a record of a batch has entries")
-}
-
-// Events are killed at once after they have answered, when what they tell the audit is still in the events' documents.
-func TestAdministration_KilledBetweenWriteAndAuditNoEntryIsLost(t *testing.T) {
-	own := servicetest.Start(t, servicetest.Options{})
-	admin := own.Admin(t)
-	category := admin.Import(t, "eventcategories", map[string]any{"key": "c", "name": "Lesson"})["c"]
-	waits := bson.D{{Key: "audit.0", Value: bson.D{{Key: "$exists", Value: true}}}}
-	acknowledged := map[int64]bool{}
-	deleted := map[int64]bool{}
-	for kill := range 3 {
-		for i := range 5 {
-			var made created
-			a := admin.Post(t, "/api/events",
-				map[string]any{"event": map[string]any{"body": fmt.Sprint(kill, i), "event_category_id": category,
-					"starts_at_text": "2026-09-07"}})
-			a.Decode(t, &made)
-			a.Must(t, http.StatusOK)
-			acknowledged[made.Event.ID] = true
-			if i == 0 {
-				admin.Delete(t, fmt.Sprintf("/api/events/%d", made.Event.ID)).Must(t, http.StatusOK)
-				deleted[made.Event.ID] = true
-			}
-		}
-		own.Kill(t, "events")
-		waiting, err := own.DB.Collection("events").CountDocuments(t.Context(), waits)
-		if err != nil || waiting == 0 {
-			t.Fatalf("%d entries waited when events was killed: this proves nothing; %v", waiting, err)
-		}
-		own.Restart(t, "events")
-	}
-	told := map[string]int{}
-	for _, l := range admin.Audit(t, "events", "record=Event&limit=1000") {
-		told[l.Action+" "+l.Record]++
-	}
-	for id := range acknowledged {
-		valuetest.Same(t, told[fmt.Sprintf("create Event:%d", id)], 1, "times the creation of event %d is told", id)
-	}
-	for id := range deleted {
-		valuetest.Same(t, told[fmt.Sprintf("delete Event:%d", id)], 1, "times the deletion of event %d is told", id)
-	}
 }
