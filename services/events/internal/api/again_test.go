@@ -33,10 +33,8 @@ func (s school) repeatedCalls(t *testing.T) map[string]func() repeatedCall {
 	admin := system(t).Admin(t)
 	fresh := func() (r repeatedCall, fields map[string]any) {
 		r.secret = uuid.NewString()
-		made := admin.Post(t, "/api/admin/users", map[string]any{"user": map[string]any{"name": "Repeats",
-			"email": r.secret + "@school.example", "permissions": map[string]any{"can_api": true,
-				"can_add_events": true, "can_add_notes": true, "edit_all_events": true}}}).Must(t, 201)
-		r.user, r.c = made.Int(t, "user.id"), system(t).Login(t, made.Text(t, "user.uuid"))
+		r.c = enter(t, "can_add_events", true, "can_add_notes", true, "edit_all_events", true)
+		r.user = whoIs(t, r.c)
 		r.category = admin.Post(t, "/api/admin/eventcategories", map[string]any{"eventcategory": map[string]any{
 			"name": r.secret}}).Must(t, 201).Int(t, "eventcategory.id")
 		r.method = "POST"
@@ -134,10 +132,7 @@ func TestHardToBreak_Row07_APupilWhoLeavesItsGroupIsNotToldOfItAgain(t *testing.
 	groups := admin.Import(t, "groups", map[string]any{"key": tag, "name": tag})
 	members := map[string]any{"members": []map[string]any{{"element_id": pupils[tag], "first_day": "2026-01-01"}}}
 	admin.Post(t, path("/api/admin/elements/%d/members", groups[tag]), members).Must(t, 201)
-	pupil := admin.Post(t, "/api/admin/users", map[string]any{"user": map[string]any{"name": "Zoe", "kind": "pupil",
-		"email": tag + "@school.example", "element_id": pupils[tag],
-		"permissions": map[string]any{"can_api": true, "can_add_events": true}}}).Must(t, 201)
-	c, key := system(t).Login(t, pupil.Text(t, "user.uuid")), uuid.NewString()
+	c, key := enter(t, "kind", "pupil", "element", "Pupil:"+tag, "can_add_events", true), uuid.NewString()
 	body := map[string]any{"event": maps.Clone(s.fields("ends_at_text", "2026-09-07 10:00")),
 		"elements": []any{groups[tag]}}
 	first := keyed(t, c, "/api/events", body, key)

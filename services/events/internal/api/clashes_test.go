@@ -234,8 +234,7 @@ func TestClashes_RefuseAddsAllOrNothing(t *testing.T) {
 func TestClashes_RejectedCommitmentsAndDeletedEventsDoNotClash(t *testing.T) {
 	s, owner := loadOwned(t)
 	room := things(t, 1)[0]
-	admin := system(t).Admin(t)
-	admin.Put(t, path("/api/admin/elements/%d/administrators/%d", room, s.users["keeper"]), nil).Must(t, 200)
+	administers(t, s.as(t, "keeper"), room)
 	e := book(t, owner, s.at(monday, "09:00", "10:00"), room).Event
 	// while it is pending
 	got := minding(t, owner, "skip", s.at(monday, "09:00", "10:00"), room)

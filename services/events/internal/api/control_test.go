@@ -97,8 +97,7 @@ func TestDecisionsPart9_TheSchoolDecidesOnItsOwn(t *testing.T) {
 	decide(head, "rejected").Must(t, http.StatusOK)
 
 	// The element's own administrators come first.
-	keeper := loadSchool(t).users["keeper"]
-	s.admin.Put(t, path("/api/admin/elements/%d/administrators/%d", gym, keeper), nil).Must(t, http.StatusOK)
+	administers(t, loadSchool(t).as(t, "keeper"), gym)
 	decide(head, "noted").Want(t, http.StatusForbidden, `{"status":"Forbidden"}`)
 	wantStatuses(t, "of one that has its own", s.booking(t, head, "2026-09-15", gym), "requested")
 }

@@ -19,11 +19,7 @@ func TestClients_WhoWillDecideIsTold(t *testing.T) {
 	hall := admin.Post(t, "/api/admin/elements", map[string]any{"element": map[string]any{
 		"entity_type": "Location", "name": "Great hall",
 	}}).Must(t, http.StatusCreated).Int(t, "element.id")
-	administer := func(user int64) {
-		t.Helper()
-		admin.Put(t, path("/api/admin/elements/%d/administrators/%d", hall, user), nil).Must(t, http.StatusOK)
-	}
-	administer(s.users["keeper"])
+	administers(t, s.as(t, "keeper"), hall)
 	body := map[string]any{"event": s.fields("body", "Who decides"), "elements": []any{hall, fleet.group, s.room}}
 
 	type entry struct {
@@ -65,7 +61,7 @@ func TestClients_WhoWillDecideIsTold(t *testing.T) {
 	check("a reader", s.as(t, "stranger").Get(t, event), "keeper", "", "driver")
 	valuetest.Lacks(t, owner.Get(t, strings.Split(event, "?")[0]).Body, "deciders", "not asked for")
 
-	administer(s.users["stranger"])
+	administers(t, s.as(t, "stranger"), hall)
 	check("two", owner.Get(t, event), "keeper,stranger", "", "driver")
 	admin.Patch(t, path("/api/admin/users/%d", s.users["stranger"]), map[string]any{
 		"user": map[string]any{"active": false},

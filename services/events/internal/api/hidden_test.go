@@ -40,16 +40,9 @@ func (s school) onlookers(t *testing.T) onlookers {
 		map[string]any{"key": key + "x", "name": key + "x", "schoolwide": true, "confidential": true})
 	o.lesson, o.care = categories[key], categories[key+"c"]
 	o.wide, o.wideToo = categories[key+"w"], categories[key+"x"]
-	enter := func(name string, more ...any) *servicetest.Client {
-		id := uuid.NewString()
-		record := servicetest.With(map[string]any{"key": key + name, "name": name, "email": key + name + "@a.example",
-			"uuid": id, "can_api": true, "can_add_events": true}, more...)
-		admin.Import(t, "users", record)
-		return system(t).Login(t, id)
-	}
-	o.pupil = enter("pupil", "kind", "pupil", "element", "Pupil:"+key)
-	o.guest = enter("guest", "kind", "guest")
-	o.staff = enter("staff")
+	o.pupil = enter(t, "kind", "pupil", "element", "Pupil:"+key, "can_add_events", true)
+	o.guest = enter(t, "kind", "guest", "can_add_events", true)
+	o.staff = enter(t, "can_add_events", true)
 	return o
 }
 
@@ -325,16 +318,10 @@ func TestDecisionsPart9_WhatAnEventHidesIsNotTakenOffIt(t *testing.T) {
 	room, key := things(t, 1)[0], uuid.NewString()
 	buses := o.admin.Import(t, "groups", map[string]any{"key": key, "name": "Buses " + key, "resource": true})[key]
 	other := o.admin.Import(t, "properties", map[string]any{"key": key, "name": key, "make_public": true})[key]
-	enter := func(kind string) *servicetest.Client {
-		id := uuid.NewString()
-		o.admin.Import(t, "users", map[string]any{"key": id, "name": kind, "email": id + "@a.example", "uuid": id,
-			"kind": kind, "can_api": true, "edit_all_events": true})
-		return system(t).Login(t, id)
-	}
 	fields := func(body string) map[string]any { return s.fields("body", body, "event_category_id", o.lesson) }
 	for name, who := range map[string]struct{ client, makes *servicetest.Client }{
-		"a pupil who edits all": {enter("pupil"), s.as(t, "owner")},
-		"a guest who edits all": {enter("guest"), s.as(t, "owner")},
+		"a pupil who edits all": {enter(t, "kind", "pupil", "edit_all_events", true), s.as(t, "owner")},
+		"a guest who edits all": {enter(t, "kind", "guest", "edit_all_events", true), s.as(t, "owner")},
 		"a pupil, its own":      {o.pupil, o.pupil},
 		"a guest, its own":      {o.guest, o.guest},
 	} {
@@ -387,12 +374,8 @@ func TestDecisionsPart9_WhoDecidesOnAGroupTakesBackWhatItHasNotAllocatedItself(t
 	s := loadSchool(t)
 	o := s.onlookers(t)
 	group, items := stock(t)
-	keep := func(who *servicetest.Client) {
-		user := who.Get(t, "/api/me").Must(t, 200).Int(t, "user.id")
-		o.admin.Put(t, path("/api/admin/elements/%d/administrators/%d", group, user), nil).Must(t, 200)
-	}
-	keep(o.guest)
-	keep(o.staff)
+	administers(t, o.guest, group)
+	administers(t, o.staff, group)
 	made := book(t, s.as(t, "owner"), s.fields("event_category_id", o.lesson), group)
 	request := path("/api/requests/%d", made.Event.Requests[0].ID)
 	o.staff.Patch(t, request, map[string]any{"request": map[string]any{"quantity": 2}}).Must(t, 200)
@@ -472,8 +455,7 @@ func (o onlookers) court(t *testing.T, who *servicetest.Client) int64 {
 	key := uuid.NewString()
 	court := o.admin.Import(t, "locations",
 		map[string]any{"key": key, "name": "Court " + key, "short_name": "Court"})[key]
-	user := who.Get(t, "/api/me").Must(t, 200).Int(t, "user.id")
-	o.admin.Put(t, path("/api/admin/elements/%d/administrators/%d", court, user), nil).Must(t, 200)
+	administers(t, who, court)
 	return court
 }
 
@@ -485,8 +467,7 @@ func TestDecisionsPart9_AdministratorsOfAnElementAreToldWhoAsked(t *testing.T) {
 	group, _ := stock(t)
 	for name, who := range map[string]*servicetest.Client{"pupil": o.pupil, "guest": o.guest} {
 		court := o.court(t, who)
-		user := who.Get(t, "/api/me").Must(t, 200).Int(t, "user.id")
-		o.admin.Put(t, path("/api/admin/elements/%d/administrators/%d", group, user), nil).Must(t, 200)
+		administers(t, who, group)
 		made := book(t, owner, s.fields("event_category_id", o.lesson), court, group, s.teacher).Event
 		want := path(`"decision":{"asked_by":{"id":%d,"name":"owner","email":"hidden@belfry.invalid","valid":true},`+
 			`"decided_by":null`, s.users["owner"])
@@ -533,8 +514,7 @@ func TestDecisionsPart9_AnAllocationNamesOnlyItemsAndWhatIsSeen(t *testing.T) {
 	o := s.onlookers(t)
 	group, items := stock(t)
 	for name, who := range map[string]*servicetest.Client{"pupil": o.pupil, "guest": o.guest} {
-		user := who.Get(t, "/api/me").Must(t, 200).Int(t, "user.id")
-		o.admin.Put(t, path("/api/admin/elements/%d/administrators/%d", group, user), nil).Must(t, 200)
+		administers(t, who, group)
 		made := book(t, s.as(t, "owner"), s.fields(), group, s.teacher)
 		allocations := path("/api/requests/%d/allocations", made.Event.Requests[0].ID)
 		types := map[int64]string{

@@ -334,7 +334,7 @@ func TestHardToBreak_Row01_TheReasonsOfOneEventHaveABound(t *testing.T) {
 			"reason": strings.Repeat("<", 4096), "decided_by": "keeper"})
 	}
 	last := admin.Import(t, "locations", rooms...)[fmt.Sprint("long", most)]
-	admin.Put(t, path("/api/admin/elements/%d/administrators/%d", last, s.users["keeper"]), nil).Must(t, 200)
+	administers(t, s.as(t, "keeper"), last)
 
 	r := row("long", "elements", elements, "decisions", decisions)
 	valuetest.Has(t, importEvents(t, admin, r).Body, "is too long: the reasons of one event", "too many are imported")

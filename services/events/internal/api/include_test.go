@@ -180,19 +180,12 @@ func (s school) listedIncludes(t *testing.T, keeper *servicetest.Client, commitm
 func (s school) listedToPupils(t *testing.T) {
 	t.Helper()
 	admin := s.as(t, "admin")
-	pupil := func(name string) (*servicetest.Client, int64) {
-		made := admin.Post(t, "/api/admin/users", map[string]any{"user": map[string]any{
-			"name": name, "email": name + "@pupils.example", "kind": "pupil", "element_id": s.pupil,
-			"permissions": map[string]any{"can_api": true},
-		}}).Must(t, http.StatusCreated)
-		return system(t).Login(t, made.Text(t, "user.uuid")), made.Int(t, "user.id")
-	}
-	decides, id := pupil("decides")
-	other, _ := pupil("other")
+	decides := enter(t, "kind", "pupil", "element", "Pupil:1", "name", "decides")
+	other := enter(t, "kind", "pupil", "element", "Pupil:1")
 	court := admin.Post(t, "/api/admin/elements", map[string]any{"element": map[string]any{
 		"entity_type": "Location", "name": "Court",
 	}}).Must(t, http.StatusCreated).Int(t, "element.id")
-	admin.Put(t, path("/api/admin/elements/%d/administrators/%d", court, id), nil).Must(t, http.StatusOK)
+	administers(t, decides, court)
 	made := s.as(t, "owner").Post(t, "/api/events", map[string]any{
 		"event": s.fields("body", "On the court"), "elements": []any{court, s.pupil},
 	}).Must(t, http.StatusOK)
@@ -200,7 +193,7 @@ func (s school) listedToPupils(t *testing.T) {
 	list := "/api/elements/%d/commitments?start_date=2026-09-07&end_date=2026-09-07&include=decisions"
 	a := decides.Get(t, path(list, court)).Must(t, http.StatusOK)
 	valuetest.Has(t, a.Body, `"decision":{"asked_by":{"id":`+path("%d", s.users["owner"])+
-		`,"name":"owner","email":"hidden@belfry.invalid","valid":true},"decided_by":{"id":`+path("%d", id)+
+		`,"name":"owner","email":"hidden@belfry.invalid","valid":true},"decided_by":{"id":`+path("%d", whoIs(t, decides))+
 		`,"name":"decides"`, "who decides is told")
 	for _, a := range []servicetest.Answer{
 		decides.Get(t, path(list, s.pupil)), other.Get(t, path(list, court)), other.Get(t, path(list, s.pupil)),

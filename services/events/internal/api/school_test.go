@@ -105,6 +105,29 @@ func (s school) as(t *testing.T, user string) *servicetest.Client {
 	return system(t).Login(t, s.uuids[user])
 }
 
+// enter makes a user of kind staff who may call the API, but for the fields that follow, and returns a client signed in as
+// that user.
+func enter(t *testing.T, more ...any) *servicetest.Client {
+	t.Helper()
+	id := uuid.NewString()
+	record := map[string]any{"key": id, "name": "Una", "email": id + "@school.example", "uuid": id, "can_api": true}
+	system(t).Admin(t).Import(t, "users", servicetest.With(record, more...))
+	return system(t).Login(t, id)
+}
+
+// whoIs returns the id of a client's user.
+func whoIs(t *testing.T, c *servicetest.Client) int64 {
+	t.Helper()
+	return c.Get(t, "/api/me").Must(t, 200).Int(t, "user.id")
+}
+
+// administers makes a client's user an administrator of an element.
+func administers(t *testing.T, c *servicetest.Client, element int64) {
+	t.Helper()
+	call := path("/api/admin/elements/%d/administrators/%d", element, whoIs(t, c))
+	system(t).Admin(t).Put(t, call, nil).Must(t, 200)
+}
+
 // loadOwned returns the school, and a client signed in as the user who makes events in it.
 func loadOwned(t *testing.T) (school, *servicetest.Client) {
 	t.Helper()

@@ -9,7 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
@@ -181,14 +180,14 @@ func TestClients_SeriesATrialOfAMoveReportsTheClashesOfTheCall(t *testing.T) {
 
 func TestClients_SeriesChangesSkipRefuseOrReportClashes(t *testing.T) {
 	s, owner := loadOwned(t)
-	name := uuid.NewString()
-	room := system(t).Admin(t).Import(t, "locations", map[string]any{"key": name, "name": name})[name]
+	rooms := things(t, 2)
+	room, hall := rooms[0], rooms[1]
 	m := makeSeries(t, owner, s.ofSeries("Choir", []any{room}, "rule", "FREQ=DAILY;COUNT=4"))
 	taken := book(t, owner, s.fields("starts_at_text", "2027-01-07 12:30", "ends_at_text", "2027-01-07 14:00"), room)
 	noon := times("2027-01-05 12:00", "2027-01-05 13:00")
 	before := stands(t, owner, m.Series.ID)
 	a := owner.Patch(t, m.of(1, "?scope=all"), change(noon, "clashes", "refuse"))
-	if a.Code != 409 || a.At(t, "message") != `"already booked: `+name+` at 2027-01-07T12:00:00.000+00:00"` ||
+	if a.Code != 409 || a.At(t, "message") != `"already booked: `+s.name(t, room)+` at 2027-01-07T12:00:00.000+00:00"` ||
 		a.Int(t, "clashes.0.place") != 3 || a.Int(t, "clashes.0.event.id") != taken.Event.ID {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
@@ -209,7 +208,6 @@ func TestClients_SeriesChangesSkipRefuseOrReportClashes(t *testing.T) {
 	}
 
 	// Moved by a day each goes where the next was, but for the one before one that stays.
-	hall := system(t).Admin(t).Import(t, "locations", map[string]any{"key": name + "2", "name": name + "2"})[name+"2"]
 	d := makeSeries(t, owner, s.ofSeries("Band", []any{hall}, "rule", "FREQ=DAILY;COUNT=4"))
 	book(t, owner, s.fields("starts_at_text", "2027-01-09 09:30", "ends_at_text", "2027-01-09 11:00"), hall)
 	a = owner.Patch(t, d.of(1, "?scope=all"), change(times("2027-01-06 09:00", "2027-01-06 10:00"), "clashes", "skip"))
@@ -274,11 +272,10 @@ func TestDecisionsPart5_AnItemIsHeldOnceAfterAChangeOfASeries(t *testing.T) {
 // Of many that move series to one room and time with clashes refused, none is there twice, however slow they are.
 func TestClients_SeriesOfManyThatMoveToOnePlaceOneGetsIt(t *testing.T) {
 	s, owner := loadOwned(t)
-	name := uuid.NewString()
-	room := system(t).Admin(t).Import(t, "locations", map[string]any{"key": name, "name": name})[name]
+	room := things(t, 1)[0]
 	var all []madeSeries
 	for i := range 4 {
-		body := s.ofSeries(name, []any{room}, "rule", "FREQ=DAILY;COUNT=20")
+		body := s.ofSeries("Choir", []any{room}, "rule", "FREQ=DAILY;COUNT=20")
 		body["event"] = servicetest.With(body["event"].(map[string]any), "starts_at_text",
 			fmt.Sprintf("2027-01-05 %02d:00", 10+i), "ends_at_text", fmt.Sprintf("2027-01-05 %02d:50", 10+i))
 		all = append(all, makeSeries(t, owner, body))
@@ -567,8 +564,7 @@ func TestClients_SeriesChangedByManyAtOnceOneComesAfterTheOther(t *testing.T) {
 // moving is a daily lesson from 2027-01-05 on in a room of its own, and the fields that move it by a day.
 func (s school) moving(t *testing.T, count int, more ...any) (m madeSeries, room int64, fields map[string]any) {
 	t.Helper()
-	name := uuid.NewString()
-	room = system(t).Admin(t).Import(t, "locations", map[string]any{"key": name, "name": name})[name]
+	room = things(t, 1)[0]
 	m = makeSeries(t, s.as(t, "owner"), s.ofSeries("Old", append(more, room), "rule",
 		fmt.Sprintf("FREQ=DAILY;COUNT=%d", count)))
 	return m, room, times("2027-01-06 09:00", "2027-01-06 10:00")

@@ -15,16 +15,12 @@ import (
 // Busy.
 func (s school) editors(t *testing.T) (pupil, staff *servicetest.Client, confidential int64) {
 	t.Helper()
-	admin, name := system(t).Admin(t), uuid.NewString()
-	uuids := []string{uuid.NewString(), uuid.NewString()}
-	user := map[string]any{"key": name, "name": "Monitor", "email": name + "@school.example", "uuid": uuids[0],
-		"kind": "pupil", "element": "Pupil:1", "can_api": true, "edit_all_events": true}
-	admin.Import(t, "users", user, servicetest.With(map[string]any{}, "key", name+"2", "name", "Editor",
-		"email", name+"2@school.example", "uuid", uuids[1], "can_api", true, "edit_all_events", true))
-	confidential = admin.Import(t, "eventcategories", map[string]any{
+	name := uuid.NewString()
+	confidential = system(t).Admin(t).Import(t, "eventcategories", map[string]any{
 		"key": name, "name": "Care " + name, "busy": true, "confidential": true,
 	})[name]
-	return system(t).Login(t, uuids[0]), system(t).Login(t, uuids[1]), confidential
+	return enter(t, "kind", "pupil", "element", "Pupil:1", "edit_all_events", true), enter(t, "edit_all_events", true),
+		confidential
 }
 
 // Through one event of a series, a user changes and deletes only those others that it may change one by one. It is

@@ -138,8 +138,7 @@ func TestClients_SeriesKeepsAwayFromSeveralCategoriesAlsoFromThoseThatItsMakerMa
 
 func TestClients_SeriesWhatClashesIsSkippedRefusedOrReported(t *testing.T) {
 	s, owner := loadOwned(t)
-	rooms := system(t).Admin(t).Import(t, "locations", map[string]any{"key": "series", "name": "Series room"})
-	room := rooms["series"]
+	room := things(t, 1)[0]
 	taken := book(t, owner, s.fields("starts_at_text", "2027-01-12 09:30", "ends_at_text", "2027-01-12 11:00"), room)
 	title := uuid.NewString()
 	body := func(clashes string) map[string]any {
@@ -147,7 +146,7 @@ func TestClients_SeriesWhatClashesIsSkippedRefusedOrReported(t *testing.T) {
 	}
 	a := owner.Post(t, "/api/events", body("refuse"))
 	if a.Code != 409 || titled(t, system(t), title) != 0 ||
-		a.At(t, "message") != `"already booked: Series room at 2027-01-12T09:00:00.000+00:00"` ||
+		a.At(t, "message") != `"already booked: `+s.name(t, room)+` at 2027-01-12T09:00:00.000+00:00"` ||
 		a.Len(t, "clashes") != 1 || a.Int(t, "clashes.0.place") != 2 ||
 		a.Int(t, "clashes.0.element.id") != room || a.Int(t, "clashes.0.event.id") != taken.Event.ID {
 		t.Errorf("%d %s", a.Code, a.Body)
@@ -207,8 +206,7 @@ func TestClashes_EventsOfASeriesThatOverlapAreRefusedSkippedOrReported(t *testin
 func TestClients_SeriesOfManyAtOnceThatRefuseClashesOneIsMade(t *testing.T) {
 	s := loadSchool(t)
 	title := uuid.NewString()
-	room := system(t).Admin(t).Import(t, "locations", map[string]any{"key": title, "name": title})[title]
-	body := s.ofSeries(title, []any{room}, "rule", "FREQ=DAILY;COUNT=60", "clashes", "refuse")
+	body := s.ofSeries(title, []any{things(t, 1)[0]}, "rule", "FREQ=DAILY;COUNT=60", "clashes", "refuse")
 	var wg sync.WaitGroup
 	codes := make([]int, 6)
 	for i := range codes {
@@ -382,8 +380,7 @@ func TestClients_SeriesKilledAnywhereItIsThereWholeOrNotAtAll(t *testing.T) {
 func TestClients_SeriesWhoseEventIsFencedIsTakenBackWhole(t *testing.T) {
 	s, owner := loadOwned(t)
 	title := uuid.NewString()
-	room := system(t).Admin(t).Import(t, "locations", map[string]any{"key": title, "name": title})[title]
-	body := s.ofSeries(title, []any{room}, "rule", "FREQ=WEEKLY;COUNT=3", "clashes", "refuse")
+	body := s.ofSeries(title, []any{things(t, 1)[0]}, "rule", "FREQ=WEEKLY;COUNT=3", "clashes", "refuse")
 	first := keyed(t, owner, "/api/events", body, title)
 	var m madeSeries
 	first.Decode(t, &m)

@@ -6,8 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
-
 	"github.com/belfry-schools/belfry/pkg/session"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
@@ -173,13 +171,10 @@ func TestClients_StreamEndsWhenItsUserMayFollowNoLonger(t *testing.T) {
 		for name, end := range ways {
 			t.Run(name, func(t *testing.T) {
 				t.Parallel()
-				key := uuid.NewString()
-				user := admin.Import(t, "users", map[string]any{"key": key, "name": name, "uuid": key, "kind": "staff",
-					"email": key + "@school.example", "can_api": true})[key]
-				c := system(t).Login(t, key)
-				s := openStream(t, c, "")
+				c := enter(t)
+				user, s := whoIs(t, c), openStream(t, c, "")
 				end(t, user, c)
-				later := admin.Import(t, "locations", map[string]any{"key": key, "name": "Room " + key})[key]
+				later := things(t, 1)[0]
 				for {
 					e, open := s.Next()
 					if !open {
@@ -196,19 +191,16 @@ func TestClients_StreamEndsWhenItsUserMayFollowNoLonger(t *testing.T) {
 
 // TestTokens_AStreamEndsWithItsToken, and the audit of an event names the token by which it was made.
 func TestTokens_AStreamEndsWithItsToken(t *testing.T) {
-	admin, key := system(t).Admin(t), uuid.NewString()
-	admin.Import(t, "users", map[string]any{"key": key, "name": "Fay", "uuid": key, "kind": "staff",
-		"email": key + "@school.example", "can_api": true, "can_add_events": true})
-	user, program := system(t).Login(t, key), system(t).Client(t)
-	made := user.Post(t, "/api/me/tokens", map[string]any{"token": map[string]any{"name": "Fay's program",
+	user, program := enter(t, "can_add_events", true), system(t).Client(t)
+	made := user.Post(t, "/api/me/tokens", map[string]any{"token": map[string]any{"name": "Una's program",
 		"scope": "book"}}).Must(t, 201)
 	by := []string{"Authorization", "Bearer " + made.Text(t, "token.token")}
 	s := openStream(t, program, "", by...)
 	id := program.Do(t, "POST", "/api/events", map[string]any{"event": loadSchool(t).fields()}, by...).Must(t, 200).
 		Int(t, "event.id")
 	s.until(t, id, "created")
-	for _, line := range admin.Audit(t, "events", fmt.Sprintf("record=Event:%d", id)) {
-		if line.Token == nil || line.Token.Name != "Fay's program" {
+	for _, line := range system(t).Admin(t).Audit(t, "events", fmt.Sprintf("record=Event:%d", id)) {
+		if line.Token == nil || line.Token.Name != "Una's program" {
 			t.Errorf("the audit names no token: %+v", line)
 		}
 	}
