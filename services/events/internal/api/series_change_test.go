@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
@@ -478,44 +479,67 @@ func TestClients_SeriesChangesThatAKilledProcessBeganAreDoneByTheSweep(t *testin
 	owner.Patch(t, m.of(1, "?scope=all"), title).WantCode(t, 200)
 }
 
-// A process that changes a series of 200 is killed while it works. A client that repeats the request gets all of it; of
-// a change that no client repeats, all events have it at the end, or none.
-func TestClients_SeriesWhoseChangeIsKilledAreChangedWholeOrNotAtAll(t *testing.T) {
+// killedSeries are a series that is made, one that is changed and one that is deleted while their process is killed,
+// and which of these were acknowledged.
+type killedSeries struct {
+	title                                  string // of the one that is made
+	changes, goes                          madeSeries
+	wasMade, wasChanged, wasDeleted, again bool // again: its clients repeat their requests
+}
+
+// A process is killed while it makes a series of 300, changes one of 200 and deletes another. A client that repeats its
+// request gets all of it; what no client repeats is done to all events at the end, or to none.
+func TestClients_SeriesWhoseProcessIsKilledAreMadeChangedAndDeletedWholeOrNotAtAll(t *testing.T) {
 	s, owner := loadOwned(t)
-	var all []madeSeries
-	for range 4 {
-		all = append(all, makeSeries(t, owner, s.ofSeries("Old", []any{s.set}, "rule", "FREQ=DAILY;COUNT=200")))
+	old := func() madeSeries {
+		return makeSeries(t, owner, s.ofSeries("Old", []any{s.set}, "rule", "FREQ=DAILY;COUNT=200"))
 	}
-	body := change(map[string]any{
+	create := func(k *killedSeries) servicetest.Answer {
+		body := s.ofSeries(k.title, []any{s.set, s.room}, "rule", "FREQ=DAILY;COUNT=300", "clashes", "report")
+		return keyed(t, owner, "/api/events", body, k.title)
+	}
+	to := change(map[string]any{
 		"body": "New", "starts_at_text": "2027-01-05 14:00", "ends_at_text": "2027-01-05 15:00",
 	})
-	send := func(m madeSeries) servicetest.Answer {
-		return owner.Do(t, "PATCH", m.of(1, "?scope=all"), body, "Idempotency-Key", "killed")
+	alter := func(k *killedSeries) servicetest.Answer {
+		return owner.Do(t, "PATCH", k.changes.of(1, "?scope=all"), to, "Idempotency-Key", "killed")
 	}
-	acknowledged := map[int]bool{}
-	for i, m := range all {
-		done := make(chan servicetest.Answer)
-		go func() { done <- send(m) }()
-		time.Sleep([]time.Duration{15, 40, 80, 160}[i] * time.Millisecond)
+	var all []*killedSeries
+	for i := range 4 {
+		all = append(all, &killedSeries{title: uuid.NewString(), changes: old(), goes: old(), again: i%2 == 0})
+	}
+	for i, k := range all {
+		var calls sync.WaitGroup
+		calls.Go(func() { k.wasMade = create(k).Code == http.StatusOK })
+		calls.Go(func() { k.wasChanged = alter(k).Code == http.StatusOK })
+		calls.Go(func() { k.wasDeleted = owner.Delete(t, k.goes.of(1, "?scope=all")).Code == http.StatusOK })
+		time.Sleep([]time.Duration{20, 50, 120, 250}[i] * time.Millisecond)
 		system(t).Kill(t, "events")
-		acknowledged[i] = (<-done).Code == http.StatusOK
+		calls.Wait()
 		system(t).Restart(t, "events")
 	}
-	for _, m := range []madeSeries{all[0], all[2]} { // after all kills, so that their waits overlap
-		var a servicetest.Answer
-		for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
-			if a = send(m); a.Code == http.StatusOK {
+	for _, k := range all { // after all kills, so that their waits overlap
+		for end := time.Now().Add(2 * time.Minute); k.again && time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+			made, changes := create(k), alter(k)
+			if k.wasMade = made.Code == http.StatusOK; k.wasMade && changes.Code == http.StatusOK {
+				valuetest.Same(t, len(changed(t, changes).Series.Changed), 200, changes.Body)
+				k.wasChanged = true
 				break
 			}
 		}
-		valuetest.Same(t, len(changed(t, a).Series.Changed), 200, a.Body)
+		valuetest.Holds(t, !k.again || k.wasMade && k.wasChanged, "repeated in vain: %+v", k)
 	}
-	for i, m := range all {
-		awaitSettled(t, m.Series.ID)
-		n := strings.Count(stands(t, owner, m.Series.ID), "T14:00-15:00 New")
-		if n != 200 && (n != 0 || acknowledged[i] || i%2 == 0) {
-			t.Errorf("%d of 200 are changed; acknowledged: %v", n, acknowledged[i])
-		}
+	awaitSettled(t)
+	for _, k := range all {
+		made := titled(t, system(t), k.title)
+		changes := strings.Count(stands(t, owner, k.changes.Series.ID), "T14:00-15:00 New")
+		gone := 200 - len(strings.Fields(left(t, owner, k.goes.Series.ID)))
+		t.Logf("%d were made, %d changed and %d deleted", made, changes, gone)
+		valuetest.Holds(t, made == 300 || made == 0 && !k.wasMade, "%d are made; acknowledged: %t", made, k.wasMade)
+		valuetest.Holds(t, changes == 200 || changes == 0 && !k.wasChanged, "%d of 200 are changed; acknowledged: %t",
+			changes, k.wasChanged)
+		valuetest.Holds(t, gone == 200 || gone == 0 && !k.wasDeleted, "%d of 200 are deleted; acknowledged: %t", gone,
+			k.wasDeleted)
 	}
 }
 

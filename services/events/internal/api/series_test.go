@@ -57,8 +57,7 @@ func (m madeSeries) without() string {
 	return strings.Join(all, ", ")
 }
 
-// ofSeries is a create of a series of lessons from Tuesday 2027-01-05, 9:00, on.
-// ofSeries is the body of a new series; clashes go beside repeat.
+// ofSeries is the body of a new series of lessons from Tuesday 2027-01-05, 9:00, on; clashes go beside repeat.
 func (s school) ofSeries(title string, elements []any, repeat ...any) map[string]any {
 	of := servicetest.With(map[string]any{}, repeat...)
 	clashes := of["clashes"]
@@ -333,50 +332,6 @@ func TestClients_SeriesNoEventIsDeletedWhileTheyAreMade(t *testing.T) {
 	valuetest.Same(t, left(t, owner, m.Series.ID), "2 3", "left")
 }
 
-// A process that makes a series of 300 is killed while it works. A client that repeats the request gets the series; of
-// one that no client repeats, all events are there at the end, or none.
-func TestClients_SeriesKilledAnywhereItIsThereWholeOrNotAtAll(t *testing.T) {
-	s, owner := loadOwned(t)
-	const size = 300
-	deserted := map[string]bool{}
-	var repeated []string
-	send := func(title string) servicetest.Answer {
-		return keyed(t, owner, "/api/events",
-			s.ofSeries(title, []any{s.set, s.room}, "rule", "FREQ=DAILY;COUNT=300", "clashes", "report"), title)
-	}
-	for i, pause := range []time.Duration{20, 50, 120, 250} {
-		title := uuid.NewString()
-		done := make(chan servicetest.Answer)
-		go func() { done <- send(title) }()
-		time.Sleep(pause * time.Millisecond)
-		system(t).Kill(t, "events")
-		answered := <-done
-		system(t).Restart(t, "events")
-		if i%2 == 1 {
-			deserted[title] = answered.Code == 200
-			continue
-		}
-		repeated = append(repeated, title)
-	}
-	for i, title := range repeated { // after all kills, so that their waits overlap
-		var a servicetest.Answer
-		for end := time.Now().Add(2 * time.Minute); time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
-			if a = send(title); a.Code == 200 {
-				break
-			}
-		}
-		if n := titled(t, system(t), title); a.Code != 200 || n != size {
-			t.Errorf("killed, number %d: %d events; %d %.300s", i, n, a.Code, a.Body)
-		}
-	}
-	awaitSettled(t)
-	for title, acknowledged := range deserted {
-		if n := titled(t, system(t), title); n != size && (n != 0 || acknowledged) {
-			t.Errorf("%d events of a series that was acknowledged: %v", n, acknowledged)
-		}
-	}
-}
-
 func TestClients_SeriesWhoseEventIsFencedIsTakenBackWhole(t *testing.T) {
 	s, owner := loadOwned(t)
 	title := uuid.NewString()
@@ -408,28 +363,4 @@ func left(t *testing.T, c *servicetest.Client, id int64) string {
 		places = append(places, fmt.Sprint(e.Place))
 	}
 	return strings.Join(places, " ")
-}
-
-// A process that deletes a series of 200 is killed while it works: at the end all events are there, or none.
-func TestClients_SeriesWhoseDeletionIsKilledAreDeletedWholeOrNotAtAll(t *testing.T) {
-	s, owner := loadOwned(t)
-	var all []madeSeries
-	for range 3 {
-		all = append(all, makeSeries(t, owner,
-			s.ofSeries(uuid.NewString(), []any{s.set}, "rule", "FREQ=DAILY;COUNT=200")))
-	}
-	for i, m := range all {
-		done := make(chan servicetest.Answer)
-		go func() { done <- owner.Delete(t, path("/api/events/%d?scope=all", m.Series.Events[0].ID)) }()
-		time.Sleep([]time.Duration{20, 60, 120}[i] * time.Millisecond)
-		system(t).Kill(t, "events")
-		<-done
-		system(t).Restart(t, "events")
-	}
-	for _, m := range all {
-		awaitSettled(t, m.Series.ID)
-		if places := len(strings.Fields(left(t, owner, m.Series.ID))); places != 0 && places != 200 {
-			t.Errorf("%d are left", places)
-		}
-	}
 }

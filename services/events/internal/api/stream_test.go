@@ -191,6 +191,7 @@ func TestClients_StreamEndsWhenItsUserMayFollowNoLonger(t *testing.T) {
 
 // TestTokens_AStreamEndsWithItsToken, and the audit of an event names the token by which it was made.
 func TestTokens_AStreamEndsWithItsToken(t *testing.T) {
+	t.Parallel() // its stream ends within the time of a heartbeat
 	user, program := enter(t, "can_add_events", true), system(t).Client(t)
 	made := user.Post(t, "/api/me/tokens", map[string]any{"token": map[string]any{"name": "Una's program",
 		"scope": "book"}}).Must(t, 201)
