@@ -56,8 +56,6 @@ func TestClients_SearchRefusesWhatMeansNothing(t *testing.T) {
 		"start_date=2026-03-02&end_date=2026-03-01": "end_date is before start_date",
 		"text=abc&limit=1001":                       "limit is not a number from 1 to 1000",
 		"text=abc&limit=0":                          "limit is not a number from 1 to 1000",
-		"text=abc&after=1":                          "invalid cursor",
-		"text=abc&after=1.2.3.4":                    "invalid cursor",
 		"text=abc&after=AAAA":                       "invalid cursor",
 	} {
 		a := owner.Get(t, "/api/events?"+query)
@@ -74,11 +72,7 @@ func TestClients_SearchRefusesWhatMeansNothing(t *testing.T) {
 func TestDecisionsPart5_ListingsOfWhatWaitsRefuseWhatTheyCantRead(t *testing.T) {
 	c := loadSchool(t).as(t, "keeper")
 	for _, query := range []string{
-		"commitments?status=maybe", "commitments?status=requested,", "commitments?limit=0", "commitments?limit=1001",
-		"commitments?after=7", "commitments?after=1.2",
-		"commitments?after=a.1.1", "commitments?after=1.0.1", "commitments?after=1.1.-1",
-		"commitments?after=9223372036854775807.1.1",
-		"requests?status=requested", "requests?limit=x", "requests?after=1.1.1.1",
+		"commitments?status=requested,", "requests?status=requested", "requests?limit=x", "requests?after=AAAA",
 	} {
 		if a := c.Get(t, "/api/"+query); a.Code != 400 || !strings.HasPrefix(a.Body, `{"status":"Bad request"`) {
 			t.Errorf("%s: %d %s", query, a.Code, a.Body)
