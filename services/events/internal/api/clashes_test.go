@@ -384,6 +384,7 @@ func reserve(t *testing.T, element, event int64, starts, ends string) {
 }
 
 func TestClashes_AReservationOfAProcessThatDiedIsFenced(t *testing.T) {
+	t.Parallel() // it waits for a process that died
 	s, owner := loadOwned(t)
 	rooms := things(t, 2)
 	reserve(t, rooms[0], 88888888, "2026-10-13T08:00:00Z", "2026-10-13T09:00:00Z") // a new event that was never stored

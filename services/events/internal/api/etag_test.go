@@ -58,8 +58,8 @@ func TestDecisionsPart1_IfMatch_OfAnEvent(t *testing.T) {
 		{"DELETE", e, ""},
 	}
 	for _, call := range calls {
-		owner.Do(t, call.method, call.path, call.body, "If-Match", old).
-			Want(t, 412, `{"status":"Precondition failed","message":"the record is not at a version that If-Match names"}`)
+		owner.Do(t, call.method, call.path, call.body, "If-Match", old).Want(t, 412,
+			`{"status":"Precondition failed","message":"the record is not at a version that If-Match names"}`)
 		// A caller without rights, or of a missing event, is not told about versions.
 		s.as(t, "stranger").Do(t, call.method, call.path, call.body, "If-Match", old).WantCode(t, 403)
 		missing := strings.Replace(call.path, text(id), "999999", 1)

@@ -193,7 +193,7 @@ func (s school) listedToPupils(t *testing.T) {
 	list := "/api/elements/%d/commitments?start_date=2026-09-07&end_date=2026-09-07&include=decisions"
 	a := decides.Get(t, path(list, court)).Must(t, http.StatusOK)
 	valuetest.Has(t, a.Body, `"decision":{"asked_by":{"id":`+path("%d", s.users["owner"])+
-		`,"name":"owner","email":"hidden@belfry.invalid","valid":true},"decided_by":{"id":`+path("%d", whoIs(t, decides))+
+		`,"name":"owner","email":"hidden@belfry.invalid","valid":true},"decided_by":{"id":`+text(whoIs(t, decides))+
 		`,"name":"decides"`, "who decides is told")
 	for _, a := range []servicetest.Answer{
 		decides.Get(t, path(list, s.pupil)), other.Get(t, path(list, court)), other.Get(t, path(list, s.pupil)),

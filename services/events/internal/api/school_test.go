@@ -105,8 +105,8 @@ func (s school) as(t *testing.T, user string) *servicetest.Client {
 	return system(t).Login(t, s.uuids[user])
 }
 
-// enter makes a user of kind staff who may call the API, but for the fields that follow, and returns a client signed in as
-// that user.
+// enter makes a user of kind staff who may call the API, but for the fields that follow, and returns a client signed in
+// as that user.
 func enter(t *testing.T, more ...any) *servicetest.Client {
 	t.Helper()
 	id := uuid.NewString()

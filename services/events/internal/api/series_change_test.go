@@ -188,7 +188,8 @@ func TestClients_SeriesChangesSkipRefuseOrReportClashes(t *testing.T) {
 	noon := times("2027-01-05 12:00", "2027-01-05 13:00")
 	before := stands(t, owner, m.Series.ID)
 	a := owner.Patch(t, m.of(1, "?scope=all"), change(noon, "clashes", "refuse"))
-	if a.Code != 409 || a.At(t, "message") != `"already booked: `+s.name(t, room)+` at 2027-01-07T12:00:00.000+00:00"` ||
+	if a.Code != 409 ||
+		a.At(t, "message") != `"already booked: `+s.name(t, room)+` at 2027-01-07T12:00:00.000+00:00"` ||
 		a.Int(t, "clashes.0.place") != 3 || a.Int(t, "clashes.0.event.id") != taken.Event.ID {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
@@ -443,6 +444,7 @@ func awaitSettled(t *testing.T, ids ...int64) {
 // A change whose process died is done by the sweep, each event once; one whose event named is another by then is not.
 // While it is under way nothing else is done to several of the events, and one alone is changed for good.
 func TestClients_SeriesChangesThatAKilledProcessBeganAreDoneByTheSweep(t *testing.T) {
+	t.Parallel() // it waits for the sweep
 	s, owner := loadOwned(t)
 	begin := func(m madeSeries, ago time.Duration, version int64, committed bool) {
 		var events []bson.D
@@ -519,7 +521,7 @@ func TestClients_SeriesWhoseProcessIsKilledAreMadeChangedAndDeletedWholeOrNotAtA
 		system(t).Restart(t, "events")
 	}
 	for _, k := range all { // after all kills, so that their waits overlap
-		for end := time.Now().Add(2 * time.Minute); k.again && time.Now().Before(end); time.Sleep(200 * time.Millisecond) {
+		for end := time.Now().Add(2 * time.Minute); k.again && time.Now().Before(end); time.Sleep(time.Second / 5) {
 			made, changes := create(k), alter(k)
 			if k.wasMade = made.Code == http.StatusOK; k.wasMade && changes.Code == http.StatusOK {
 				valuetest.Same(t, len(changed(t, changes).Series.Changed), 200, changes.Body)
@@ -690,6 +692,7 @@ func half(t *testing.T, m madeSeries, ago time.Duration, held bool) {
 // A process that moves a series by a day is killed: what another changed before it held it makes the whole move void,
 // and no other change touches what it holds, or takes its place, until another process has moved it.
 func TestClients_SeriesWhoseMoveIsKilledBookNoTimeTwice(t *testing.T) {
+	t.Parallel() // it waits for the sweep
 	s, owner := loadOwned(t)
 	renamed, _, _ := s.moving(t, 4)
 	owner.Patch(t, renamed.of(3, ""), change(map[string]any{"body": "Alone"})).WantCode(t, 200)

@@ -292,6 +292,7 @@ func begun(t *testing.T, m madeSeries, left int, ago time.Duration) {
 }
 
 func TestClients_SeriesWhatAKilledProcessBeganIsMadeByTheSweepOrByTheRetry(t *testing.T) {
+	t.Parallel() // it waits for the sweep
 	s, owner := loadOwned(t)
 	all := map[string]madeSeries{}
 	for left := range 4 { // of three: none, one, two, all but not marked as made
@@ -318,6 +319,7 @@ func TestClients_SeriesWhatAKilledProcessBeganIsMadeByTheSweepOrByTheRetry(t *te
 
 // An event of a series that is not made yet can't be deleted by itself: the process that makes it would store it again.
 func TestClients_SeriesNoEventIsDeletedWhileTheyAreMade(t *testing.T) {
+	t.Parallel() // it waits for the sweep
 	s, owner := loadOwned(t)
 	m := makeSeries(t, owner, s.ofSeries(uuid.NewString(), []any{s.set}, "rule", "FREQ=WEEKLY;COUNT=3"))
 	first := path("/api/events/%d", m.Series.Events[0].ID)
