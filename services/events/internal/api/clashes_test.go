@@ -195,16 +195,11 @@ func (s school) withCategory(fields map[string]any, category int64) map[string]a
 func TestClashes_ParallelCreatesWithRefuseMakeOneEvent(t *testing.T) {
 	s := loadSchool(t)
 	rooms := things(t, 2)
-	codes := map[int]int{}
-	for _, a := range atOnce(8, s.through(t, "owner"), func(i int, c *servicetest.Client) servicetest.Answer {
+	got := codes(atOnce(8, s.through(t, "owner"), func(i int, c *servicetest.Client) servicetest.Answer {
 		return c.Post(t, "/api/events", map[string]any{"event": s.at(monday, "14:00", "15:00"),
 			"elements": []any{rooms[i%2], rooms[1-i%2]}, "clashes": "refuse"})
-	}) {
-		codes[a.Code]++
-	}
-	if codes[200] != 1 || codes[409] != 7 {
-		t.Errorf("codes %v", codes)
-	}
+	}))
+	valuetest.Equal(t, map[int]int{200: 1, 409: 7}, got)
 }
 
 // The suite shows that a creation makes all or nothing.

@@ -130,15 +130,11 @@ func TestReplace_OfManyAtOnceOneGetsTheElement(t *testing.T) {
 	for _, room := range rooms[1:] {
 		events = append(events, book(t, clients[0], s.at("2026-11-05", "09:00", "10:00"), room).Event.ID)
 	}
-	codes := map[int]int{}
-	for _, a := range atOnce(len(events), clients, func(i int, c *servicetest.Client) servicetest.Answer {
+	got := codes(atOnce(len(events), clients, func(i int, c *servicetest.Client) servicetest.Answer {
 		return c.Post(t, path("/api/events/%d/replace", events[i]), replacing(nil, rooms[i+1], rooms[0]))
-	}) {
-		codes[a.Code]++
-	}
-	if codes[200] != 1 || codes[409] != 7 || len(day(t, s.as(t, "owner"), rooms[0], "2026-11-05")) != 1 {
-		t.Errorf("codes %v", codes)
-	}
+	}))
+	valuetest.Equal(t, map[int]int{200: 1, 409: 7}, got)
+	valuetest.Len(t, day(t, s.as(t, "owner"), rooms[0], "2026-11-05"), 1, "events that have it")
 }
 
 func TestRemoveElement_TakesItsCommitmentAndItsRequest(t *testing.T) {
@@ -206,20 +202,16 @@ func TestClashes_OfManyThatMoveToOneTimeOneGetsTheRoom(t *testing.T) {
 		fields := s.at("2026-11-10", fmt.Sprintf("%02d:00", 8+i), fmt.Sprintf("%02d:00", 9+i))
 		events = append(events, book(t, clients[0], fields, room).Event.ID)
 	}
-	codes := map[int]int{}
-	for _, a := range atOnce(9, clients, func(i int, c *servicetest.Client) servicetest.Answer {
+	got := codes(atOnce(9, clients, func(i int, c *servicetest.Client) servicetest.Answer {
 		if i >= len(events) {
 			return c.Post(t, "/api/events", map[string]any{"event": s.at("2026-11-11", "09:00", "10:00"),
 				"elements": []any{room}, "clashes": "refuse"})
 		}
 		return c.Patch(t, path("/api/events/%d", events[i]), map[string]any{"clashes": "refuse",
 			"event": map[string]any{"starts_at": "2026-11-11 09:30", "ends_at": "2026-11-11 10:30"}})
-	}) {
-		codes[a.Code]++
-	}
-	if codes[200] != 1 || codes[409] != 8 || len(day(t, s.as(t, "owner"), room, "2026-11-11")) != 1 {
-		t.Errorf("codes %v", codes)
-	}
+	}))
+	valuetest.Equal(t, map[int]int{200: 1, 409: 8}, got)
+	valuetest.Len(t, day(t, s.as(t, "owner"), room, "2026-11-11"), 1, "events that have it")
 }
 
 func TestAnswersOfCallsThatAddShowPeopleWhereAsked(t *testing.T) {

@@ -224,6 +224,15 @@ func (s school) through(t *testing.T, user string) []*servicetest.Client {
 	return clients
 }
 
+// codes counts answers by their codes.
+func codes(answers []servicetest.Answer) map[int]int {
+	counts := map[int]int{}
+	for _, a := range answers {
+		counts[a.Code]++
+	}
+	return counts
+}
+
 // atOnce runs do n times at once, spread over the clients, and returns the answers.
 func atOnce(n int, clients []*servicetest.Client,
 	do func(i int, c *servicetest.Client) servicetest.Answer) []servicetest.Answer {

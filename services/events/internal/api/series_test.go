@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -206,23 +205,11 @@ func TestClients_SeriesOfManyAtOnceThatRefuseClashesOneIsMade(t *testing.T) {
 	s := loadSchool(t)
 	title := uuid.NewString()
 	body := s.ofSeries(title, []any{things(t, 1)[0]}, "rule", "FREQ=DAILY;COUNT=60", "clashes", "refuse")
-	var wg sync.WaitGroup
-	codes := make([]int, 6)
-	for i := range codes {
-		c := s.as(t, "owner").At(system(t).Replica("events", i%2))
-		wg.Go(func() { codes[i] = c.Post(t, "/api/events", body).Code })
-	}
-	wg.Wait()
-	made := 0
-	for _, code := range codes {
-		if code == 200 {
-			made++
-		} else if code != 422 && code != 409 {
-			t.Errorf("answered %d", code)
-		}
-	}
-	if n := titled(t, system(t), title); made != 1 || n != 60 {
-		t.Errorf("%d were made, with %d events: %v", made, n, codes)
+	got := codes(atOnce(6, s.through(t, "owner"), func(_ int, c *servicetest.Client) servicetest.Answer {
+		return c.Post(t, "/api/events", body)
+	}))
+	if n := titled(t, system(t), title); got[200] != 1 || got[409]+got[422] != 5 || n != 60 {
+		t.Errorf("%d events are there: %v", n, got)
 	}
 }
 
