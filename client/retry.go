@@ -63,11 +63,11 @@ type final struct{ error }
 
 func (f *final) Unwrap() error { return f.error }
 
-// Missing says whether err is Belfry's answer that there is no such record. A 404 of a proxy, or of a service that does
-// not have the path, says nothing of a record.
+// Missing says whether err is Belfry's answer that there is no such record: 404, or 400 where a commitment is deleted.
+// A 404 of a proxy, or of a service that does not have the path, says nothing of a record.
 func Missing(err error) bool {
 	failed := (*Error)(nil)
-	return errors.As(err, &failed) && failed.Code == http.StatusNotFound && failed.Exception == "RecordNotFound"
+	return errors.As(err, &failed) && failed.Exception == "RecordNotFound"
 }
 
 // untouched says whether a call that failed cannot have changed anything: it reached no server, or was refused for now.
