@@ -47,7 +47,7 @@ type coverBody struct {
 func (b coverBody) AtWork(person int64) int {
 	for _, t := range b.Staff {
 		if t.Element.ID == person {
-			return len(t.Commitments)
+			return len(t.events())
 		}
 	}
 	return 0
@@ -99,7 +99,7 @@ func (v *visit) absent(b *coverBody) error {
 func (v *visit) staff(b *coverBody) error {
 	day := b.Day.String()
 	found, err := v.timetables(url.Values{
-		"type": {"Staff"}, "start_date": {day}, "end_date": {day}, "include": {"locations"},
+		"type": {"Staff"}, "start_date": {day}, "end_date": {day}, "include": {"locations,busy"},
 	})
 	for _, t := range found {
 		t.Commitments = slices.DeleteFunc(t.Commitments, func(c api.ListedCommitment) bool {
@@ -115,14 +115,21 @@ func (v *visit) staff(b *coverBody) error {
 	return err
 }
 
-// also lists the events that the person has at the same time as one.
-func (t timetable) also(e api.EventSummary) (all []api.EventSummary) {
+// events lists those of the commitments, each once: a person may be at one by itself and through groups.
+func (t timetable) events() (all []api.EventSummary) {
 	for _, c := range t.Commitments {
-		if c.Event.ID != e.ID && overlap(c.Event, e) {
+		if !slices.ContainsFunc(all, func(e api.EventSummary) bool { return e.ID == c.Event.ID }) {
 			all = append(all, c.Event)
 		}
 	}
 	return all
+}
+
+// also lists the events that need the person at the same time as one: both make the person busy.
+func (t timetable) also(e api.EventSummary) []api.EventSummary {
+	return slices.DeleteFunc(t.events(), func(other api.EventSummary) bool {
+		return other.ID == e.ID || !e.Busy || !other.Busy || !overlap(other, e)
+	})
 }
 
 // lessons fills in the lessons of the chosen person: the events, at a time of the day, to which the person is committed
@@ -185,8 +192,11 @@ func (h handlers) coverSent(v *visit) error {
 	}
 	clashes := attempt{Anyway: v.typed.Get("anyway") != ""}.clashes("refuse")
 	_, err = v.api.Replace(v.ctx, ids[0], []client.Replacement{{Element: ids[1], With: ids[2]}}, clashes)
-	if refused(err, fiber.StatusConflict) != nil {
+	switch {
+	case refused(err, fiber.StatusConflict) != nil:
 		return v.showCover(date, who, v.texts.T("cover.taken"), fiber.StatusConflict)
+	case refused(err, fiber.StatusUnprocessableEntity) != nil || client.Missing(err): // someone else covered it first
+		return v.showCover(date, who, v.texts.T("error.conflict.text"), fiber.StatusConflict)
 	}
 	done := v.undoQuery("covered", "/cover", url.Values{"date": {date}, "who": {who},
 		"event": {id(ids[0])}, "out": {id(ids[2])}, "in": {id(ids[1])}, "anyway": {"1"}})

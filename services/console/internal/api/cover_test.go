@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/belfry-schools/belfry/client/api"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
@@ -69,6 +71,7 @@ func TestCover_ALessonIsGivenToSomebodyWhoIsFree(t *testing.T) {
 	s.send("/cover", swap(kim), 409, "booked meanwhile")
 	valuetest.Same(t, s.rooms(t), before, "refused, it has")
 	at := s.send("/cover", swap(doreen), 200, "The lesson has someone else now.")
+	s.send("/cover", swap(doreen), 409, "changed meanwhile", "Museum") // of two clicks
 	if got := s.rooms(t); strings.Contains(got, id(hugo)) || !strings.Contains(got, id(doreen)) {
 		t.Errorf("covered, it has %s", got)
 	}
@@ -93,4 +96,27 @@ func TestCover_ALessonIsGivenToSomebodyWhoIsFree(t *testing.T) {
 	valuetest.Lacks(t, page, "Interview", "the page has what is hidden")
 	s.open("/cover?date=never", 400)
 	s.open("/cover?date=2033-02-02&who=1", 200, "No one is.")
+}
+
+// An all-day deadline of the department made every member wanted in two places, and an event counted once for each way
+// in which a person is committed to it.
+func TestCover_OnlyWhatMakesBusyClashesAndEachEventCountsOnce(t *testing.T) {
+	commitment := func(event int64, from, to string, busy bool) api.ListedCommitment {
+		at := func(clock string) string { return "2033-02-01T" + clock + ":00.000+00:00" }
+		return api.ListedCommitment{Event: api.EventSummary{ID: event, StartsAt: at(from), EndsAt: at(to), Busy: busy}}
+	}
+	lesson, deadline := commitment(1, "09:00", "10:00", true), commitment(2, "00:00", "23:00", false)
+	meeting, bell := commitment(3, "09:30", "11:00", true), commitment(4, "09:00", "09:00", true)
+	at := timetable{Element: api.Element{ID: 7},
+		Commitments: []api.ListedCommitment{lesson, deadline, meeting, meeting, bell}}
+	for event, want := range map[*api.ListedCommitment][]int64{
+		&lesson: {3, 4}, &deadline: nil, &meeting: {1}, &bell: {1},
+	} {
+		var got []int64
+		for _, e := range at.also(event.Event) {
+			got = append(got, e.ID)
+		}
+		valuetest.Holds(t, slices.Equal(got, want), "event %d clashes with %v, want %v", event.Event.ID, got, want)
+	}
+	valuetest.Same(t, coverBody{Staff: []timetable{at}}.AtWork(7), 4, "events of the day")
 }

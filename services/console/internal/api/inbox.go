@@ -272,11 +272,9 @@ func clashes(c api.ListedCommitment, e api.EventSummary) bool {
 	return c.Event.ID != e.ID && c.Status != "rejected" && overlap(c.Event, e)
 }
 
-// overlap says whether two events overlap; one of zero length has its instant.
+// overlap says whether two events overlap, as wiretime.Overlaps.
 func overlap(a, b api.EventSummary) bool {
-	startsA, startsB := instant(a.StartsAt), instant(b.StartsAt)
-	return startsA.Equal(startsB) ||
-		startsA.Before(instant(b.EndsAt)) && startsB.Before(instant(a.EndsAt))
+	return wiretime.Overlaps(instant(a.StartsAt), instant(a.EndsAt), instant(b.StartsAt), instant(b.EndsAt))
 }
 
 // offer puts a resource group's free items first, and chooses as many of them as the request lacks.
