@@ -244,7 +244,8 @@ func (v *visit) beside(w *waits, commitments []api.ListedCommitment) (day []book
 	return day
 }
 
-// pool reads the bookings of a resource group's items, if a request for some is open: in one call.
+// pool reads the bookings of a resource group's items, if a request for some is open, and which of them can be
+// allocated: in two calls.
 func (v *visit) pool(b *inboxBody) error {
 	if b.Open == nil || !b.Open.Pool() {
 		return nil
@@ -253,6 +254,9 @@ func (v *visit) pool(b *inboxBody) error {
 	last := v.zone.DayOf(instant(e.EndsAt))
 	found, err := v.timetables(url.Values{"group": {id(b.Open.Element.ID)}, "start_date": {b.Open.Day.String()},
 		"end_date": {min(last, b.Open.Day.AddDays(daysAtOnce)).String()}})
+	if err != nil {
+		return err
+	}
 	for _, t := range found {
 		i := item{Element: t.Element}
 		for _, c := range t.Commitments {
@@ -263,7 +267,34 @@ func (v *visit) pool(b *inboxBody) error {
 		}
 		b.Items = append(b.Items, i)
 	}
+	if err := v.tryItems(b); err != nil {
+		return err
+	}
 	b.offer()
+	return nil
+}
+
+// tryItems leaves out the items that can't be allocated though no booking says why, such as those that are in the group
+// on some of the event's days alone. Those that can be allocated beside a booking are free.
+func (v *visit) tryItems(b *inboxBody) error {
+	var ids []int64
+	for _, i := range b.Items {
+		ids = append(ids, i.ID)
+	}
+	would, err := v.api.Allocate(client.DryRun(v.ctx), b.Open.ID, ids)
+	refused := map[string]bool{}
+	for _, f := range would.Failures {
+		_, itself := f.Inner("item").Inner("errors")["element_id"] // another fails because there are enough
+		refused[f.Text("element_id")] = itself
+	}
+	b.Items = slices.DeleteFunc(b.Items, func(i item) bool {
+		return refused[id(i.ID)] && !i.Given && len(i.Taken) == 0
+	})
+	for n, i := range b.Items {
+		if !refused[id(i.ID)] {
+			b.Items[n].Taken = nil
+		}
+	}
 	return err
 }
 

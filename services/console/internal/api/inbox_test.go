@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -208,6 +209,27 @@ func TestInbox_GivesFreeThingsOfAPool(t *testing.T) {
 		one.send("/inbox", url.Values{"do": {"take-back"}, "thing": values(said, "thing")}, 200, "is taken back",
 			"0 of 1 given")
 	}
+}
+
+// An item that joins or leaves the pool during the event was offered as free, and one at an event that keeps nothing
+// busy as taken.
+func TestInbox_OffersWhatCanBeAllocatedForAllOfTheEvent(t *testing.T) {
+	d := newDesk(t)
+	key := d.word + "leaves"
+	d.admin.Import(t, "services", map[string]any{"key": key, "name": "Bus that leaves " + d.word})
+	d.admin.Import(t, "memberships", map[string]any{"key": "Group:" + d.word + "p/Service:" + key,
+		"group": d.word + "p", "member": "Service:" + key, "spans": []any{map[string]any{"last_day": "2031-03-04"}}})
+	d.ask("Outing", "2031-03-04 18:00", "2031-03-05 16:00", d.pool)
+	things := values(d.deciders[0].open("/inbox", 200, "Outing"), "thing")
+	valuetest.MustSame(t, len(things), 2, "things offered for both days")
+	one, err := strconv.ParseInt(things[0], 10, 64)
+	errortest.None(t, err)
+	d.idle().ask("Stocktaking", "2031-03-05 00:00", "2031-03-06 00:00", one)
+	page := d.deciders[0].open("/inbox", 200)
+	valuetest.Lacks(t, page, "Stocktaking", "what can be allocated is taken")
+	valuetest.Same(t, strings.Count(page, "✓ free"), 2, "free things")
+	d.ask("Match", "2031-03-04 14:00", "2031-03-04 16:00", d.pool)
+	d.deciders[0].open("/inbox", 200, "Match", "Bus that leaves")
 }
 
 func with(form url.Values, name, value string) url.Values {
