@@ -139,6 +139,19 @@ func TestDecisionsPart5_AnItemHasToBeAMemberOnEveryDayOfTheEvent(t *testing.T) {
 	}
 }
 
+// An item that was allocated by hand and another by a row were more than the request's quantity.
+func TestDecisionsPart5_AllocationsOfAnImportAreNotMoreThanIsRequested(t *testing.T) {
+	s, f := loadSchool(t), loadFleet(t)
+	admin := system(t).Admin(t)
+	r := row("given", "elements", []string{"Group:fleet"})
+	e := get(t, admin, admin.Import(t, "events", r)["given"]).Event
+	valuetest.Same(t, len(refusals(allocate(t, s.as(t, "driver"), e.Requests[0].ID, f.many[0]))), 0, "refused")
+	r["decisions"] = []map[string]any{{"element": "Service:bus1", "status": "uncontrolled", "request": "Group:fleet"}}
+	admin.Import(t, "events", r)
+	got := get(t, admin, e.ID).Event.Requests[0]
+	valuetest.Same(t, fmt.Sprint(got.NumAllocated, " of ", got.Quantity), "2 of 2", "allocated")
+}
+
 func TestDecisionsPart5_AllocatingWhileTheEventIsRetimedHoldsToItsDaysOverTwoReplicas(t *testing.T) {
 	s, f := loadSchool(t), loadFleet(t)
 	clients := slices.Concat(s.through(t, "driver"), s.through(t, "owner"))

@@ -78,7 +78,8 @@ func (b *batch) cannotAllocate(row Row, d RowDecision, allocated int) string {
 	return ""
 }
 
-// allocate adds the allocations of the row that the event lacks.
+// allocate adds the allocations of the row that the event lacks. With those made by hand they may be more than the row
+// requests: the quantity rises with them.
 func (b *batch) allocate(e *Event, row Row, new IDs) {
 	for _, d := range row.Decisions {
 		request := b.requestOf(e, d)
@@ -90,6 +91,8 @@ func (b *batch) allocate(e *Event, row Row, new IDs) {
 		c := Commitment{ID: new.Commitments[last], ElementID: fact.ID, RequestID: request, Status: Requested}
 		new.Commitments = new.Commitments[:last]
 		e.Commitments = append(e.Commitments, c)
+		r := e.Request(request)
+		r.Quantity = max(r.Quantity, e.Allocated(request))
 	}
 }
 
