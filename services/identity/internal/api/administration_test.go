@@ -91,7 +91,8 @@ func TestAdministration_TheLastActiveAdministratorStays(t *testing.T) {
 	const dry = importPath + "?dry_run=true"
 	for path, before := range map[string]string{importPath: "", dry: `"dry_run":true,`} {
 		admin.ImportBatch(t, path, record).Want(t, 200, `{"status":"OK",`+before+
-			`"created":0,"updated":0,"unchanged":0,"failed":1,"records":[{"index":0,"key":"1","result":"failed","errors":{"admin":["the last active administrator can't be deactivated or lose admin"]}}]}`)
+			`"created":0,"updated":0,"unchanged":0,"failed":1,"records":[{"index":0,"key":"1","result":"failed",`+
+			`"errors":{"admin":["the last active administrator can't be deactivated or lose admin"]}}]}`)
 	}
 
 	// A restart makes no other one, although the first is inactive.
