@@ -95,12 +95,11 @@ func (v *visit) absent(b *coverBody) error {
 	return err
 }
 
-// staff lists those who are at something on the day, in one call.
+// staff lists those who are at something on the day.
 func (v *visit) staff(b *coverBody) error {
 	day := b.Day.String()
-	found, err := v.timetables(url.Values{
-		"type": {"Staff"}, "start_date": {day}, "end_date": {day}, "include": {"locations,busy"},
-	})
+	found, err := v.timetablesOf("Staff",
+		url.Values{"start_date": {day}, "end_date": {day}, "include": {"locations,busy"}})
 	for _, t := range found {
 		t.Commitments = slices.DeleteFunc(t.Commitments, func(c api.ListedCommitment) bool {
 			return c.Status == "rejected"

@@ -2,11 +2,14 @@ package api
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/client/api"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
@@ -119,4 +122,40 @@ func TestCover_OnlyWhatMakesBusyClashesAndEachEventCountsOnce(t *testing.T) {
 		valuetest.Holds(t, slices.Equal(got, want), "event %d clashes with %v, want %v", event.Event.ID, got, want)
 	}
 	valuetest.Same(t, coverBody{Staff: []timetable{at}}.AtWork(7), 4, "events of the day")
+}
+
+// In a district of more than 1,000 staff, the pages for cover and rooms were errors.
+func TestCover_ALargeDistrictSeesItsOwnSchool(t *testing.T) {
+	s := servicetest.Start(t, servicetest.Options{Console: true, NoRace: true})
+	admin := s.Admin(t)
+	ids := map[string]int64{}
+	for first := range 4 {
+		var rows []map[string]any
+		for n := first * 300; n < first*300+300; n++ {
+			rows = append(rows, map[string]any{"key": id(int64(n)), "initials": fmt.Sprint("T", n), "forename": "Una",
+				"surname": fmt.Sprint("No", n)})
+		}
+		maps.Copy(ids, admin.Import(t, "staff", rows...))
+	}
+	admin.Import(t, "groups", map[string]any{"key": "north", "name": "North", "school": true})
+	for _, member := range []string{"Staff:1", "Staff:2"} {
+		admin.Import(t, "memberships", map[string]any{"key": "Group:north/" + member, "group": "north",
+			"member": member, "spans": []any{map[string]any{"first_day": "2020-01-01"}}})
+	}
+	kind := admin.Import(t, "eventcategories", map[string]any{"key": "l", "name": "Lesson", "busy": true})["l"]
+	admin.Post(t, "/api/events", map[string]any{"event": map[string]any{"body": "Algebra", "category": kind,
+		"starts_at_text": "2033-02-01 09:00", "ends_at_text": "2033-02-01 10:00"},
+		"elements": []int64{ids["2"], ids["900"]}}).Must(t, http.StatusOK)
+	for element, code := range map[any]int{"Staff:1": 200, nil: 400} {
+		key, b := uuid.NewString(), visitor(t)
+		admin.Import(t, "users", map[string]any{"key": key, "name": "Cover", "email": key + "@school.example",
+			"uuid": key, "element": element, "can_api": true, "edit_all_events": true})
+		b.base = s.URL
+		b.send("/sign-in", url.Values{"uuid": {key}}, 200)
+		for _, path := range []string{"/cover?date=2033-02-01", "/rooms?type=Staff&date=2033-02-01"} {
+			page := b.open(path, code)
+			valuetest.Same(t, strings.Contains(page, "No2"), code == 200, "%s has the visitor's school", path)
+			valuetest.Lacks(t, page, "No900", path+" has another school's")
+		}
+	}
 }

@@ -129,12 +129,11 @@ func (h handlers) rooms(v *visit) error {
 	return v.answer(code, "rooms", v.texts.T("rooms.title"), body)
 }
 
-// layOut reads the bookings, in one call, and leaves out things that are not free if the form says so.
+// layOut reads the bookings, and leaves out things that are not free if the form says so.
 func (v *visit) layOut(body *roomsBody) error {
 	form, days := body.Form, body.Form.days()
-	found, err := v.timetables(url.Values{
-		"type": {form.Type}, "include": {"staff,busy"},
-		"start_date": {days.First.String()}, "end_date": {days.Last.String()},
+	found, err := v.timetablesOf(form.Type, url.Values{
+		"include": {"staff,busy"}, "start_date": {days.First.String()}, "end_date": {days.Last.String()},
 	})
 	if err != nil {
 		return err

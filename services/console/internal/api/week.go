@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"net/url"
@@ -204,6 +205,38 @@ type timetable struct {
 // timetables asks for timetables, in one call.
 func (v *visit) timetables(query url.Values) ([]timetable, error) {
 	return list[timetable](v, "/api/timetables", "timetables", query)
+}
+
+// timetablesAtOnce bounds the ids in one call.
+const timetablesAtOnce = 200
+
+// timetablesOf asks for those of all people or things of a type, in one call. Where there are more than an answer may
+// have, as in a district, they are those of the visitor's school, at most 1,000.
+func (v *visit) timetablesOf(kind string, query url.Values) ([]timetable, error) {
+	query.Set("type", kind)
+	all, tooMany := v.timetables(query)
+	if refused(tooMany, fiber.StatusBadRequest) == nil {
+		return all, tooMany
+	}
+	school := "own"
+	if len(v.me.AdminOf) == 1 {
+		school = id(v.me.AdminOf[0])
+	}
+	own, err := list[api.Element](v, "/api/elements", "elements",
+		url.Values{"type": {kind}, "school": {school}, "limit": {"1000"}})
+	if err != nil || len(own) == 0 {
+		return nil, cmp.Or(err, tooMany)
+	}
+	query.Del("type")
+	for part := range slices.Chunk(own, timetablesAtOnce) {
+		query.Set("elements", joinIDs(sequence.Map(part, func(e api.Element) int64 { return e.ID })))
+		some, err := v.timetables(query)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, some...)
+	}
+	return all, nil
 }
 
 // notedAtMost bounds the events of which one call asks whether they have notes.
