@@ -190,14 +190,20 @@ func (h handlers) coverSent(v *visit) error {
 		return v.refuse(fiber.StatusBadRequest, "invalid")
 	}
 	clashes := attempt{Anyway: v.typed.Get("anyway") != ""}.clashes("refuse")
-	_, err = v.api.Replace(v.ctx, ids[0], []client.Replacement{{Element: ids[1], With: ids[2]}}, clashes)
+	swapped, err := v.api.Replace(v.ctx, ids[0], []client.Replacement{{Element: ids[1], With: ids[2]}}, clashes)
 	switch {
 	case refused(err, fiber.StatusConflict) != nil:
 		return v.showCover(date, who, v.texts.T("cover.taken"), fiber.StatusConflict)
 	case refused(err, fiber.StatusUnprocessableEntity) != nil || client.Missing(err): // someone else covered it first
 		return v.showCover(date, who, v.texts.T("error.conflict.text"), fiber.StatusConflict)
 	}
-	done := v.undoQuery("covered", "/cover", url.Values{"date": {date}, "who": {who},
+	done := "covered"
+	for _, c := range client.As[api.EventAnswer](swapped.Event).Commitments {
+		if c.Element.ID == ids[2] && c.Status == "requested" {
+			done = "asked"
+		}
+	}
+	done = v.undoQuery(done, "/cover", url.Values{"date": {date}, "who": {who},
 		"event": {id(ids[0])}, "out": {id(ids[2])}, "in": {id(ids[1])}, "anyway": {"1"}})
 	return v.after(err, "/cover?"+url.Values{"date": {date}, "who": {who}}.Encode()+"&"+done)
 }

@@ -97,6 +97,12 @@ func TestCover_ALessonIsGivenToSomebodyWhoIsFree(t *testing.T) {
 	office := signedInAs(t, map[string]any{"edit_all_events": true})
 	page = office.open(fmt.Sprintf("%s&who=%d", day, hugo), 200, "Algebra", "Museum", "Busy")
 	valuetest.Lacks(t, page, "Interview", "the page has what is hidden")
+
+	// The page said that the lesson has someone else, of a person who was only requested.
+	decider := s.admin.Import(t, "users", map[string]any{"key": s.name, "name": "Decides", "can_api": true,
+		"email": s.name + "@school.example"})[s.name]
+	s.admin.Put(t, fmt.Sprintf("/api/admin/elements/%d/administrators/%d", doreen, decider), nil).Must(t, http.StatusOK)
+	office.send("/cover", swap(doreen), 200, "covered once that is confirmed")
 	s.open("/cover?date=never", 400)
 	s.open("/cover?date=2033-02-02&who=1", 200, "No one is.")
 }
