@@ -203,7 +203,7 @@ func (h handlers) coverSent(v *visit) error {
 			done = "asked"
 		}
 	}
-	done = v.undoQuery(done, "/cover", url.Values{"date": {date}, "who": {who},
+	query := v.undoQuery(done, "/cover", url.Values{"date": {date}, "who": {who},
 		"event": {id(ids[0])}, "out": {id(ids[2])}, "in": {id(ids[1])}, "anyway": {"1"}})
-	return v.after(err, "/cover?"+url.Values{"date": {date}, "who": {who}}.Encode()+"&"+done)
+	return v.after(err, "/cover?"+url.Values{"date": {date}, "who": {who}}.Encode()+"&"+query)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/client/api"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -277,10 +278,7 @@ func (v *visit) pool(b *inboxBody) error {
 // tryItems leaves out the items that can't be allocated though no booking says why, such as those that are in the group
 // on some of the event's days alone. Those that can be allocated beside a booking are free.
 func (v *visit) tryItems(b *inboxBody) error {
-	var ids []int64
-	for _, i := range b.Items {
-		ids = append(ids, i.ID)
-	}
+	ids := sequence.Map(b.Items, func(i item) int64 { return i.ID })
 	would, err := v.api.Allocate(client.DryRun(v.ctx), b.Open.ID, ids)
 	refused := map[string]bool{}
 	for _, f := range would.Failures {

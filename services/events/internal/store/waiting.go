@@ -71,7 +71,7 @@ var oldestFirst = mongostore.By("starts", "_id")
 
 func waitingIndex(field string) mongostore.Index {
 	return mongostore.Index{
-		Name: field, Keys: append(bson.D{{Key: field, Value: 1}}, oldestFirst...), Where: mongostore.Exists(field),
+		Name: field, Keys: append(mongostore.By(field), oldestFirst...), Where: mongostore.Exists(field),
 	}
 }
 
