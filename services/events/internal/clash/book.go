@@ -69,13 +69,20 @@ func (s *Service) Moving(
 	}
 	busy, err := s.o.Categories.Busy(ctx, categories)
 	for i, e := range after {
-		same := mode.Exact() && e.Span.Equal(before[i].Span) && busy[before[i].CategoryID]
-		if busy[e.CategoryID] && !same {
+		were, are := busy[before[i].CategoryID], busy[e.CategoryID]
+		if !are {
+			e.Commitments = slices.DeleteFunc(slices.Clone(e.Commitments), ordinary)
+		}
+		same := mode.Exact() && e.Span.Equal(before[i].Span) && (were || !are)
+		if len(e.Commitments) > 0 && !same {
 			moving = append(moving, e)
 		}
 	}
 	return moving, err
 }
+
+// ordinary says whether a commitment is no allocation.
+func ordinary(c event.Commitment) bool { return c.RequestID == 0 }
 
 // Report returns the current clashes of elements that were added to an event before, if the addition asks for them.
 func (s *Service) Report(

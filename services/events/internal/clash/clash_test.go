@@ -161,13 +161,43 @@ func TestDecisionsPart5_WhatIsAllocatedIsExclusiveWhateverItsType(t *testing.T) 
 					"refused")
 			})
 		}
-		moved := booked(t, 2, "09:30:00", "11:00:00")
-		moved.Commitments[0].RequestID = 22
-		clashes, err := serviceWith(t, booked(t, 1, "09:00:00", "10:00:00")).Each(t.Context(), event.Several{
-			Events: []event.Event{moved}, Elements: []fact.Element{elementOf(entityType)}, Moving: true,
-		})
-		if err != nil || len(clashes[0]) != 1 {
-			t.Errorf("%s that an event of a series takes along: %+v, %v", entityType, clashes, err)
+	}
+}
+
+// A move or a new category with clashes refused put one item into two allocations at one time, since in a category that
+// is not busy, nothing of an event was compared.
+func TestDecisionsPart5_AMovedAllocationClashesWhateverItsCategory(t *testing.T) {
+	for name, c := range map[string]struct {
+		before, after, beside int64 // categories: of the event, and of the other one
+		request, other        int64 // their allocations; 0: a commitment alone
+		stays                 bool  // at its time
+		clash                 bool
+	}{
+		"two allocations":                   {mark, mark, mark, 22, 21, false, true},
+		"an allocation and a lesson":        {mark, mark, lesson, 22, 0, false, true},
+		"a lesson's allocation and another": {lesson, lesson, mark, 22, 21, false, true},
+		"a lesson and its allocation":       {lesson, lesson, lesson, 22, 0, false, true},
+		"a commitment and an allocation":    {mark, mark, mark, 0, 21, false, false},
+		"a lesson becomes idle":             {lesson, mark, mark, 22, 21, true, false},
+		"what is idle becomes a lesson":     {mark, lesson, mark, 22, 21, true, true},
+		"what is idle stays":                {mark, mark, mark, 22, 21, true, false},
+	} {
+		for _, entityType := range []string{form.Location, form.Service, form.Property, form.Subject} {
+			stored, after := booked(t, 1, "09:00:00", "10:00:00"), booked(t, 2, "09:30:00", "11:00:00")
+			stored.CategoryID, stored.Commitments[0].RequestID = c.beside, c.other
+			after.CategoryID, after.Commitments[0].RequestID = c.after, c.request
+			before := booked(t, 2, "12:00:00", "13:00:00")
+			if before.CategoryID = c.before; c.stays {
+				before.Span = after.Span
+			}
+			s := serviceWith(t, stored)
+			moving, err := s.Moving(t.Context(), []event.Event{before}, []event.Event{after}, event.RefuseClashes)
+			errortest.None(t, err)
+			clashes, err := s.Each(t.Context(), event.Several{
+				Events: moving, Elements: []fact.Element{elementOf(entityType)}, Moving: true,
+			})
+			errortest.None(t, err)
+			valuetest.Same(t, len(slices.Concat(clashes...)) > 0, c.clash, name+", of a "+entityType)
 		}
 	}
 }

@@ -75,7 +75,10 @@ func (s *Service) each(
 	if len(elements) == 0 {
 		return clashes, nil
 	}
-	found, err := s.findEach(ctx, several.Events, elements, several.Moving, false)
+	allocates := slices.ContainsFunc(several.Events, func(e event.Event) bool {
+		return slices.ContainsFunc(e.Commitments, func(c event.Commitment) bool { return !ordinary(c) })
+	})
+	found, err := s.findEach(ctx, several.Events, elements, several.Moving, allocates)
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +180,7 @@ func (s *Service) beside(e *event.Event, events []event.Event) map[int64][]meanw
 // takes says whether an event books an element: one that it allocates, or one that can clash.
 func takes(e event.Event, element fact.Element) bool {
 	return slices.ContainsFunc(e.Commitments, func(c event.Commitment) bool {
-		return c.ElementID == element.ID && c.Status != event.Rejected && (c.RequestID != 0 || canClash(element))
+		return c.ElementID == element.ID && c.Status != event.Rejected && (!ordinary(c) || canClash(element))
 	})
 }
 

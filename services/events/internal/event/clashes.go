@@ -100,8 +100,9 @@ func (a Addition) outdated(e *Event) bool {
 		(!e.Span.Equal(a.Event.Span) || e.CategoryID != a.Event.CategoryID || e.Fences != a.Event.Fences)
 }
 
-// Several are events that are about to be created or moved, as Clashes needs them. Each is in a busy category. They are
-// compared as if they were written one after the other: of two that overlap, the later one clashes.
+// Several are events that are about to be created or moved, as Clashes needs them. One in a category that is not busy
+// has its allocations alone. They are compared as if they were written one after the other: of two that overlap, the
+// later one clashes.
 type Several struct {
 	Events   []Event        // as they will be; with their ids where they are to be booked
 	Elements []fact.Element // those that they commit, each once; empty: none clashes

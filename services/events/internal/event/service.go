@@ -91,8 +91,8 @@ type Clashes interface {
 	// Book calls write for an addition, and treats clashes as the addition asks. It returns the event that write
 	// returned, and the clashes of the added elements; nil unless the addition asks for them.
 	Book(ctx context.Context, a Addition, write WriteAddition) (Event, []Clash, error)
-	// Moving returns those of the changed events that may clash: those in a busy category and, unless clashes are
-	// reported, only those that did not book their elements at that time before.
+	// Moving returns those of the changed events that may clash: in a busy category as they are, in others with their
+	// allocations alone; unless clashes are reported, only those that did not book their elements at that time before.
 	Moving(ctx context.Context, before, after []Event, mode Clashing) ([]Event, error)
 	// Each returns the clashes of each of the events, MaxClashes in all.
 	Each(ctx context.Context, several Several) ([][]Clash, error)

@@ -148,11 +148,7 @@ func (t *transformation) trial(ctx context.Context, p principal.Principal, sever
 		v.Changed = append(v.Changed, t.change.later(t.events[i], a))
 	}
 	if t.q.Clashes == event.ReportClashes {
-		v.Clashes = make([][]event.Clash, len(v.Changed))
-		for i, e := range several.Events {
-			at := slices.IndexFunc(v.Changed, func(other event.Event) bool { return other.ID == e.ID })
-			v.Clashes[at] = clashes[i]
-		}
+		v.Clashes = byEvent(v.Changed, several.Events, clashes)
 	}
 	v.Event, err = t.s.o.Events.Show(ctx, p, t.change.later(t.named, t.change.named()))
 	return v, err
@@ -191,29 +187,28 @@ func (s *Service) outcome(
 
 // clashesOf returns the clashes of each of the events with events other than these, as p may see them.
 func (s *Service) clashesOf(ctx context.Context, p principal.Principal, events []event.Event) ([][]event.Clash, error) {
-	categories := sequence.Map(events, func(e event.Event) int64 { return e.CategoryID })
-	busy, err := s.o.Categories.Busy(ctx, categories)
-	if err != nil {
-		return nil, err
-	}
-	facts, err := s.o.Events.Facts(ctx, p, committed(events))
-	if err != nil {
-		return nil, err
-	}
 	several := event.Several{Reader: s.reader(p, event.ReportClashes)}
-	var at []int
-	for i, e := range events {
-		if busy[e.CategoryID] {
-			several.Events, at = append(several.Events, e), append(at, i)
-		}
+	var err error
+	if several.Events, err = s.o.Clashes.Moving(ctx, events, events, event.ReportClashes); err != nil {
+		return nil, err
+	}
+	facts, err := s.o.Events.Facts(ctx, p, committed(several.Events))
+	if err != nil {
+		return nil, err
 	}
 	several.Elements = elementsOf(several.Events, facts)
 	found, err := s.o.Clashes.Each(ctx, several)
+	return byEvent(events, several.Events, found), err
+}
+
+// byEvent returns the clashes of each of the events; those of some of them are given.
+func byEvent(events, some []event.Event, of [][]event.Clash) [][]event.Clash {
 	clashes := make([][]event.Clash, len(events))
-	for i, of := range found {
-		clashes[at[i]] = of
+	for i, found := range of {
+		at := slices.IndexFunc(events, func(e event.Event) bool { return e.ID == some[i].ID })
+		clashes[at] = found
 	}
-	return clashes, err
+	return clashes
 }
 
 // trimChange removes the events that p does not see: those of the series, and those that they clash with.
