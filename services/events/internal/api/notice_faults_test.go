@@ -72,45 +72,47 @@ func TestNotice_NothingIsLostByAKillBetweenDecisionAndNotice(t *testing.T) {
 		func() bool { return told(keeperMail, "To decide") && told(ownerMail, "Decided") })
 }
 
-// killOnce returns a call that kills events and returns after that. In it, a receiver has taken something and never
-// answers.
-func (n *notified) killOnce(t *testing.T) (killing func(), killed <-chan struct{}) {
-	t.Helper()
-	asked, done := make(chan struct{}), make(chan struct{})
-	go func() {
-		<-asked
-		n.Kill(t, "events")
-		close(done)
-	}()
-	return sync.OnceFunc(func() {
-		close(asked)
-		<-done
-	}), done
-}
-
-// Events are killed when the endpoint has taken a decision and before its answer comes. It was taken, but
-// the sender does not know it, so it comes again, with the same key.
-func TestNotice_ADecisionThatComesTwiceHasTheSameKeyAndBody(t *testing.T) {
+// Events are killed when the endpoint and the mail server have taken a decision, and before their answers come. The
+// sender does not know that it was taken, so it comes again, with the same key and text.
+func TestNotice_ADecisionThatComesTwiceIsTheSame(t *testing.T) {
 	t.Parallel()
 	n := startNotified(t)
 	e := n.book(t, "Concert")
-	timetest.Eventually(t, "the request to be told", 30*time.Second,
-		func() bool { return n.types(e.Event.ID) == "commitment.requested" })
-	kill, killed := n.killOnce(t)
+	timetest.Eventually(t, "the request to be told", 30*time.Second, func() bool {
+		return n.types(e.Event.ID) == "commitment.requested" && len(n.mail.To(keeperMail)) == 1
+	})
+	var taken sync.WaitGroup
+	taken.Add(2)
+	killed := make(chan struct{})
+	take := func() func() {
+		return sync.OnceFunc(func() {
+			taken.Done()
+			<-killed
+		})
+	}
+	posted, mailed := take(), take()
 	n.receiver.Behave(func(got receivers.Request) int {
 		if strings.HasSuffix(got.Type, "decided") {
-			kill()
+			posted()
 		}
 		return http.StatusNoContent
 	})
+	n.mail.OnTaken(func(to string) {
+		if to == ownerMail {
+			mailed()
+		}
+	})
 	n.decide(t, e, "confirmed")
-	<-killed
+	taken.Wait()
+	n.Kill(t, "events")
+	close(killed)
 	n.Restart(t, "events")
 	decisions := func() []receivers.Request {
 		return slices.DeleteFunc(n.receiver.Taken(),
 			func(got receivers.Request) bool { return !strings.HasSuffix(got.Type, "decided") })
 	}
-	timetest.Eventually(t, "the decision again", 2*time.Minute, func() bool { return len(decisions()) == 2 })
+	timetest.Eventually(t, "the decision again", 2*time.Minute,
+		func() bool { return len(decisions()) == 2 && len(n.mail.To(ownerMail)) == 2 })
 	first, second := decisions()[0], decisions()[1]
 	if key := first.Header.Get("Idempotency-Key"); key == "" || key != first.ID ||
 		key != second.Header.Get("Idempotency-Key") || first.Body != second.Body {
@@ -119,41 +121,19 @@ func TestNotice_ADecisionThatComesTwiceHasTheSameKeyAndBody(t *testing.T) {
 	for _, got := range decisions() {
 		errortest.Report(t, receivers.Verify(n.secret, got))
 	}
-	n.decide(t, e, "rejected")
-	timetest.Eventually(t, "what follows, once", 2*time.Minute, func() bool {
-		return n.types(e.Event.ID) == "commitment.requested commitment.decided commitment.decided" &&
-			len(decisions()) == 3
-	})
-}
-
-// The same of a mail: the server has taken it, but the sender does not know.
-func TestNotice_AMailThatComesTwiceHasTheSameMessageIDAndText(t *testing.T) {
-	t.Parallel()
-	n := startNotified(t)
-	e := n.book(t, "Concert")
-	timetest.Eventually(t, "the request to be told", 30*time.Second,
-		func() bool { return len(n.mail.To(keeperMail)) == 1 })
-	kill, killed := n.killOnce(t)
-	n.mail.OnTaken(func(to string) {
-		if to == ownerMail {
-			kill()
-		}
-	})
-	n.decide(t, e, "confirmed")
-	<-killed
-	n.Restart(t, "events")
-	timetest.Eventually(t, "the mail again", 2*time.Minute, func() bool { return len(n.mail.To(ownerMail)) == 2 })
-	first, second := n.mail.To(ownerMail)[0], n.mail.To(ownerMail)[1]
-	for _, m := range []receivers.Mail{first, second} {
+	mails := n.mail.To(ownerMail)
+	for _, m := range mails {
 		if !strings.Contains(m.Raw, "Decided: Concert") || !strings.Contains(m.Raw, "Reason: because") {
 			t.Errorf("the mail is\n%s", m.Raw)
 		}
 	}
-	if id := first.Header.Get("Message-ID"); !strings.HasSuffix(id, "@school.example>") ||
-		id != second.Header.Get("Message-ID") || id == n.mail.To(keeperMail)[0].Header.Get("Message-ID") {
-		t.Errorf("Message-ID %q, then %q", id, second.Header.Get("Message-ID"))
+	if id := mails[0].Header.Get("Message-ID"); !strings.HasSuffix(id, "@school.example>") ||
+		id != mails[1].Header.Get("Message-ID") || id == n.mail.To(keeperMail)[0].Header.Get("Message-ID") {
+		t.Errorf("Message-ID %q, then %q", id, mails[1].Header.Get("Message-ID"))
 	}
 	n.decide(t, e, "rejected")
-	timetest.Eventually(t, "what follows, once", 2*time.Minute,
-		func() bool { return len(n.mail.To(ownerMail)) == 3 && len(n.subjects(ownerMail)) == 2 })
+	timetest.Eventually(t, "what follows, once", 2*time.Minute, func() bool {
+		return n.types(e.Event.ID) == "commitment.requested commitment.decided commitment.decided" &&
+			len(decisions()) == 3 && len(n.mail.To(ownerMail)) == 3 && len(n.subjects(ownerMail)) == 2
+	})
 }
