@@ -165,7 +165,7 @@ func (s *Series) unchanging() error {
 
 // end completes a deletion of several events. It may be repeated, and run in several processes at once.
 func (s *Service) end(ctx context.Context, ending Series) (Series, error) {
-	if ending.Ending.EventID != 0 && !ending.Ending.Decided {
+	if !ending.Ending.Decided {
 		err := existing(s.endNamed(ctx, ending)) // the process that began may have deleted it
 		switch {
 		case errors.Is(err, event.ErrOutdated):

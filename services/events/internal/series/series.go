@@ -53,9 +53,9 @@ type Series struct {
 // that version, and decides: unless it is deleted, nothing is.
 type Ending struct {
 	Since   time.Time   `bson:"since"`
-	Actor   audit.Actor `bson:"actor"`              // who deletes them
-	EventID int64       `bson:"event_id,omitempty"` // the event named; 0: of an earlier release
-	Version int64       `bson:"version,omitempty"`
+	Actor   audit.Actor `bson:"actor"`    // who deletes them
+	EventID int64       `bson:"event_id"` // the event named
+	Version int64       `bson:"version"`
 	Events  []int64     `bson:"events"`
 	Decided bool        `bson:"decided,omitempty"` // the event named was deleted, so the others must be
 }
