@@ -7,7 +7,7 @@ MODULES = $(shell go list -m -f '{{.Dir}}') $(CURDIR)/deploy/local/engine
 
 .DEFAULT_GOAL := help
 .PHONY: help run test test-fast lint lint-fix gen gen-check build images package release cluster-test fresh stores \
-	stores-down standalone fuzz bench endure rollout roundtrip generators clean
+	standalone fuzz bench endure rollout roundtrip generators clean
 
 help: ## list the commands
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:[^#]*## /\t/' | expand -t 14
@@ -56,11 +56,8 @@ cluster-test: setup ## prove the chart on a real Kubernetes here (root; half an 
 fresh: ## prove make run and make test on a minimal Debian 12 made on this machine (root, an hour)
 	@test/fresh/fresh check
 
-stores: setup ## start the stores in the background, for tests run by hand
-	@go run ./deploy/local/stores/cmd/stores up
-
-stores-down: ## stop the stores that `make stores` started
-	@go run ./deploy/local/stores/cmd/stores down
+stores: setup ## run the stores for tests run by hand, until Ctrl-C
+	@go build -o .local/bin/stores ./deploy/local/stores/cmd/stores && exec .local/bin/stores
 
 standalone: ## compile each module and its tests on its own, as somebody who lifts one out would
 	@for m in $(MODULES); do echo "$$m"; (cd $$m && GOWORK=off go vet ./...) || exit 1; done
@@ -78,16 +75,16 @@ rollout: setup ## exchange two releases for ROLLOUT (default 10m) while both wri
 	@go run ./test/faults -older previous -duration $(or $(ROLLOUT),10m) $(ARGS)
 
 roundtrip: setup-tests ## export a school of PUPILS and YEARS (1000, 5) and import it again; MEMORY is the bound in MiB
-	@go run ./deploy/local/stores/cmd/stores status >/dev/null 2>&1 || \
-	trap 'go run ./deploy/local/stores/cmd/stores down' EXIT; \
-	stores=$$(go run ./deploy/local/stores/cmd/stores up) && eval "$$stores" && \
-	go test ./test/endtoend -run TestDataOut_AnExport -count=1 -timeout 3h -v -args \
+	@go run ./deploy/local/stores/cmd/stores \
+		go test ./test/endtoend -run TestDataOut_AnExport -count=1 -timeout 3h -v -args \
 		-pupils $(or $(PUPILS),1000) -years $(or $(YEARS),5) -memory $(or $(MEMORY),100)
 
 generators: setup ## try the interface's document with openapi-typescript, Spectral and Redocly (needs node and npm)
 	@go run ./test/generators
 
-clean: stores-down ## remove all data of this checkout
+clean: ## remove all data of this checkout
+	@[ ! -e .local/stores/claim ] || flock -n .local/stores/claim true || \
+		{ echo "clean: the stores of this checkout run; end them first" >&2; exit 1; }
 	@rm -rf .local bin
 
 .PHONY: setup setup-tests

@@ -2,15 +2,17 @@
 # address. Inside they are pods: an empty pod, in whose network a forwarder listens. So Services, names and network
 # policies find them as they find any store that runs in the cluster.
 
-stores() (
-	cd "$CHECKOUT" &&
-		env -u MONGODB_URI -u REDIS_URL STORES_DIR="$RUN/stores" go run ./deploy/local/stores/cmd/stores "$1" 8>&-
-)
-
-# stores_up runs the stores, and makes them available in the namespace stores, as mongodb and valkey.
+# stores_up runs the stores until stores_down, and makes them available in the namespace stores, as mongodb and valkey.
 stores_up() {
-	stores up >"$RUN/addresses" 2>"$RUN/log/stores.log" ||
-		fail "the stores did not come up: $(tail -5 "$RUN/log/stores.log")"
+	go build -C "$CHECKOUT" -o "$RUN/run-stores" ./deploy/local/stores/cmd/stores
+	(
+		cd "$CHECKOUT" || exit
+		exec env -u MONGODB_URI -u REDIS_URL STORES_DIR="$RUN/stores" setsid "$RUN/run-stores"
+	) >"$RUN/addresses" 2>"$RUN/log/stores.log" </dev/null 8>&- &
+	until grep -q REDIS_URL "$RUN/addresses"; do
+		kill -0 $! 2>/dev/null || fail "the stores did not come up: $(tail -5 "$RUN/log/stores.log")"
+		sleep 0.2
+	done
 	kubectl create namespace stores >/dev/null
 	store stores mongodb 27017 "$(address MONGODB_URI)" "app: mongodb"
 	store stores valkey 6379 "$(address REDIS_URL)" "app: valkey"
@@ -61,9 +63,14 @@ pod_process() {
 	ctr "${found%% *}" tasks list | awk -v id="${found##*/}" '$1 == id {print $2}'
 }
 
-# address VARIABLE prints the host:port of an address that `stores up` printed.
+# address VARIABLE prints the host:port of an address that the stores printed.
 address() { sed -n "s,^export $1='[a-z]*://\([^/']*\).*,\1,p" "$RUN/addresses"; }
 
 stores_down() {
-	[ ! -d "$RUN/stores" ] || { stores down 2>/dev/null && rm -rf "$RUN/stores"; }
+	local pid
+	if pid=$(cat "$RUN/stores/claim" 2>/dev/null) && [ "$(readlink "/proc/$pid/exe")" = "$RUN/run-stores" ]; then
+		kill "$pid"
+		wait_for 60 gone "$pid" || fail "the stores, process $pid, do not end"
+	fi
+	rm -rf "$RUN/stores"
 }

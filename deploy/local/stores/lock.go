@@ -49,7 +49,7 @@ func Lock(path string) (*os.File, error) {
 }
 
 // lockDir locks dir, or returns ErrLocked.
-func lockDir(dir string, background bool) (*dirLock, error) {
+func lockDir(dir string) (*dirLock, error) {
 	own, err := Lock(filepath.Join(dir, lockFile))
 	if err != nil {
 		return nil, err
@@ -59,8 +59,7 @@ func lockDir(dir string, background bool) (*dirLock, error) {
 		return nil, errors.Join(err, own.Close())
 	}
 	c := &dirLock{own: own, children: children}
-	text := fmt.Sprintf("%d %t\n", os.Getpid(), background)
-	if err := errors.Join(own.Truncate(0), writeAt(own, text)); err != nil {
+	if err := errors.Join(own.Truncate(0), writeAt(own, strconv.Itoa(os.Getpid()))); err != nil {
 		return nil, errors.Join(err, c.release())
 	}
 	return c, nil
@@ -142,25 +141,18 @@ func openers(path string) ([]int, error) {
 	return pids, nil
 }
 
-// holderOf describes the process that holds the lock.
-type holderOf struct {
-	pid        int
-	background bool
-}
-
 // holder returns the process that holds the lock of dir; false when there is none.
-func holder(dir string) (holderOf, bool) {
+func holder(dir string) (pid int, held bool) {
 	f, err := os.Open(filepath.Join(dir, lockFile))
 	if err != nil {
-		return holderOf{}, false
+		return 0, false
 	}
 	defer f.Close() //nolint:errcheck // only read
 	if err := flock(f, syscall.LOCK_SH|syscall.LOCK_NB); !errors.Is(err, ErrLocked) {
-		return holderOf{}, false
+		return 0, false
 	}
-	var h holderOf
-	_, err = fmt.Fscan(f, &h.pid, &h.background)
-	return h, err == nil
+	_, err = fmt.Fscan(f, &pid)
+	return pid, err == nil
 }
 
 // flock locks the file in the mode how. It returns ErrLocked when another process has locked it and how does not

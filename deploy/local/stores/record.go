@@ -9,39 +9,39 @@ import (
 	"os"
 	"path/filepath"
 	"strconv"
+	"syscall"
 
 	"github.com/belfry-schools/belfry/cmd/belfryctl/wholefile"
 )
 
-// Record is the file running.json, which is in the folder of the stores while they run. Package storetest and
-// others read it.
-type Record struct {
+// record is the file running.json, which is in the folder of the stores while they run. Package storetest reads it.
+type record struct {
 	MongoURI string `json:"mongodb_uri"`
 	RedisURL string `json:"redis_url"`
-	// Keeper is the process that keeps the stores running.
-	Keeper int `json:"keeper"`
+	Keeper   int    `json:"keeper"` // the process that keeps the stores running
 }
 
 const recordFile = "running.json"
 
 // errNotRunning says that no stores run in a folder.
-var errNotRunning = errors.New("the stores do not run; `make stores` starts them")
+var errNotRunning = errors.New("the stores do not run")
 
 // readRecord returns the record of the stores that run in dir, or errNotRunning. It ignores a record that a killed
-// keeper left.
-func readRecord(dir string) (Record, error) {
-	var rec Record
+// keeper left: until a new one has entered itself as the holder of the lock, the old one is named there.
+func readRecord(dir string) (record, error) {
+	var rec record
 	err := readJSON(filepath.Join(dir, recordFile), &rec)
 	if errors.Is(err, fs.ErrNotExist) {
 		return rec, errNotRunning
 	}
-	if h, held := holder(dir); err == nil && (!held || h.pid != rec.Keeper) {
+	pid, held := holder(dir)
+	if err == nil && (!held || pid != rec.Keeper || errors.Is(syscall.Kill(pid, 0), syscall.ESRCH)) {
 		return rec, errNotRunning
 	}
 	return rec, err
 }
 
-func writeRecord(dir string, rec Record) error {
+func writeRecord(dir string, rec record) error {
 	return wholefile.WriteJSON(filepath.Join(dir, recordFile), rec)
 }
 

@@ -42,8 +42,6 @@ type Options struct {
 	// is enough for tests, and the system's cache of files does the rest. With more it also reads again at its start
 	// what it had in memory at its end, where it can.
 	DatabaseMemory int
-
-	background bool // this process only runs the stores, so Down may stop it
 }
 
 // startPatience is how long the stores may take to answer once their programs are installed. PostgreSQL may have to
@@ -67,7 +65,7 @@ func (o Options) complete() Options {
 type Running struct {
 	MongoURI string
 	RedisURL string
-	// Attached says that another process runs these stores: Stop does not stop them.
+	// Attached says that these stores run elsewhere, or in another process: Stop does not stop them.
 	Attached bool
 
 	dir      string
@@ -91,15 +89,15 @@ func Start(ctx context.Context, o Options) (*Running, error) {
 		return nil, err
 	}
 	if len(chosen.local) == 0 {
-		return &Running{MongoURI: chosen.mongoURI, RedisURL: chosen.redisURL, dir: o.Dir, say: say}, nil
+		return &Running{MongoURI: chosen.mongoURI, RedisURL: chosen.redisURL, Attached: true, dir: o.Dir, say: say}, nil
 	}
-	mine, err := lockDir(o.Dir, o.background)
+	mine, err := lockDir(o.Dir)
 	for errors.Is(err, ErrLocked) {
 		r, attachErr := attach(ctx, o.Dir, say)
 		if !errors.Is(attachErr, errGone) {
 			return r, attachErr
 		}
-		mine, err = lockDir(o.Dir, o.background)
+		mine, err = lockDir(o.Dir)
 	}
 	if err != nil {
 		return nil, err
@@ -130,7 +128,7 @@ func (r *Running) start(ctx context.Context, o Options, chosen choice) error {
 			return err
 		}
 	}
-	return writeRecord(o.Dir, Record{MongoURI: r.MongoURI, RedisURL: r.RedisURL, Keeper: os.Getpid()})
+	return writeRecord(o.Dir, record{MongoURI: r.MongoURI, RedisURL: r.RedisURL, Keeper: os.Getpid()})
 }
 
 // await waits until the store is ready. When one of its programs keeps ending, it returns an error with the end of
@@ -194,22 +192,22 @@ var errGone = errors.New("the process that ran the stores is gone")
 // first. It returns errGone when that process ends.
 func attach(ctx context.Context, dir string, say *speaker) (*Running, error) {
 	told := time.Now()
-	var rec Record
+	var rec record
 	err := retry(ctx, 50*time.Millisecond, func() (err error) {
 		if rec, err = readRecord(dir); err == nil {
 			err = errors.Join(checkRedis(ctx, rec.RedisURL), checkMongo(ctx, rec.MongoURI))
 		}
-		h, held := holder(dir)
+		pid, held := holder(dir)
 		switch {
 		case err == nil:
 			return nil
 		case !held:
 			return backoff.Permanent(errGone)
 		case !errors.Is(err, errNotRunning):
-			return backoff.Permanent(fmt.Errorf("the stores that process %d runs: %w", h.pid, err))
+			return backoff.Permanent(fmt.Errorf("the stores that process %d runs: %w", pid, err))
 		case time.Since(told) > progress.Every:
 			told = time.Now()
-			say.line("… process %d is starting the stores; waiting for it", h.pid)
+			say.line("… process %d is starting the stores; waiting for it", pid)
 		}
 		return err
 	})

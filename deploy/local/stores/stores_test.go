@@ -5,8 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/signal"
+	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"syscall"
@@ -28,20 +29,6 @@ import (
 
 // healing is how long stores may take to answer again after one of their processes was killed.
 const healing = 20 * time.Second
-
-// TestMain is also the program that Up starts in the background.
-func TestMain(m *testing.M) {
-	if len(os.Args) == 3 && os.Args[1] == SuperviseCommand {
-		ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM)
-		defer stop()
-		if err := Supervise(ctx, Options{Checkout: ".", Dir: os.Args[2], Out: os.Stdout}); err != nil {
-			fmt.Println("stores:", err)
-			os.Exit(1)
-		}
-		return
-	}
-	os.Exit(m.Run())
-}
 
 // ground returns options for the test's own stores. The folder's path is longer than a socket's may be.
 func ground(t *testing.T) Options {
@@ -138,12 +125,6 @@ func TestStoresHealWhenAProcessIsKilled(t *testing.T) {
 		errortest.Report(t, second.Stop())
 		w.assertAllThere(t) // Stop of the second left them alone
 	})
-
-	t.Run("down leaves them to their process", func(t *testing.T) {
-		err := Down(t.Context(), o)
-		errortest.Says(t, err, fmt.Sprintf("run by process %d", os.Getpid()), "a folder that is in use")
-		w.assertAllThere(t)
-	})
 }
 
 // pidOf returns the id of the program's process, which writes to the program's log; 0 between two.
@@ -184,70 +165,95 @@ func assertNothingLeft(t *testing.T, dir string) {
 	errortest.Is(t, errortest.Of(readRecord(dir)), errNotRunning, "the record of what runs")
 }
 
-func TestStoresInTheBackground(t *testing.T) {
+// runStores starts the command for a folder, and returns the addresses that it prints.
+func runStores(t *testing.T, program string, o Options) (keeper *process.Process, addresses string) {
+	t.Helper()
+	out := filepath.Join(t.TempDir(), "addresses")
+	printed, err := os.Create(out)
+	errortest.None(t, err)
+	defer printed.Close() //nolint:errcheck // written by the process, not by us
+	run := exec.Command(program)
+	run.Dir, run.Stdout, run.Stderr = o.Checkout, printed, t.Output()
+	run.Env = append(os.Environ(), "STORES_DIR="+o.Dir)
+	keeper, err = process.Start(run)
+	errortest.None(t, err)
+	t.Cleanup(func() { errortest.Report(t, keeper.Stop(syscall.SIGINT, startPatience)) })
+	errortest.None(t, keeper.Await(t.Context(), func(context.Context) bool {
+		text, err := os.ReadFile(out)
+		addresses = string(text)
+		return err == nil && strings.Contains(addresses, "REDIS_URL")
+	}))
+	return keeper, addresses
+}
+
+func TestTheCommandRunsTheStoresUntilItIsInterrupted(t *testing.T) {
 	o := ground(t)
 	t.Setenv("PATH", pathWithout(t, "redis-server")) // so Redis is Debian's here
-	t.Cleanup(func() {
-		errortest.Report(t, Down(context.Background(), o))
-	})
-	first := upAtOnce(t, o)
-	w := &writer{documents: connect(t, first.MongoURI), keys: storetest.RedisAt(t, first.RedisURL)}
-	writeSome := func(t *testing.T) {
+	program := filepath.Join(t.TempDir(), "stores")
+	errortest.None(t, checkout.Build(t.Context(), program, "./deploy/local/stores/cmd/stores"))
+	keeper, addresses := runStores(t, program, o)
+	rec, err := readRecord(o.Dir)
+	errortest.None(t, err)
+	w := &writer{documents: connect(t, rec.MongoURI), keys: storetest.RedisAt(t, rec.RedisURL)}
+	// stands fails the test unless the stores are at the same addresses, with all that was written, and takes more.
+	stands := func(now string) {
 		t.Helper()
+		valuetest.Same(t, now, addresses, "the addresses")
 		ctx, cancel := context.WithTimeout(t.Context(), healing)
 		defer cancel()
+		w.assertAllThere(t)
 		for range 20 {
 			errortest.None(t, w.write(ctx))
 		}
 	}
-	writeSome(t)
+	stands(addresses)
 
-	t.Run("up again changes nothing", func(t *testing.T) {
-		valuetest.Same(t, up(t, o), first, "the second up gave")
-	})
+	// Given a command, it attaches, and ends as that does.
+	run := exec.Command(program, "sh", "-c", "echo $MONGODB_URI $REDIS_URL; exit $0", "3")
+	run.Dir, run.Env, run.Stderr = o.Checkout, append(os.Environ(), "STORES_DIR="+o.Dir), t.Output()
+	printed, err := run.Output()
+	valuetest.Same(t, string(printed), rec.MongoURI+" "+rec.RedisURL+"\n", "the addresses for a command")
+	valuetest.Holds(t, err != nil, "the command fails, and stores does not")
+	stands(addresses)
 
-	t.Run("status names no fault", func(t *testing.T) {
-		errortest.Report(t, Status(t.Context(), o))
-	})
+	// When it is killed, the stores end, and the next one finds the data.
+	killAll(t, o.Dir, keeper.PID())
+	keeper, now := runStores(t, program, o)
+	stands(now)
 
-	t.Run("when their keeper is killed they end, and up brings them back", func(t *testing.T) {
-		killAll(t, o.Dir, first.Keeper)
-		second := up(t, o)
-		if second.Keeper == first.Keeper {
-			t.Errorf("the keeper is still process %d", first.Keeper)
-		}
-		if second.MongoURI != first.MongoURI || second.RedisURL != first.RedisURL {
-			t.Errorf("the addresses are %+v, want those of before, %+v", second, first)
-		}
-		w.assertAllThere(t)
-		writeSome(t)
-	})
+	// So it is when everything is killed at once.
+	pids, err := openers(filepath.Join(o.Dir, childrenFile))
+	if err != nil || len(pids) < 3 {
+		t.Fatalf("the processes are %v (%v), want three and more", pids, err)
+	}
+	killAll(t, o.Dir, append(pids, keeper.PID())...)
+	// What a machine that crashed during a set-up leaves as well.
+	errortest.None(t, os.MkdirAll(filepath.Join(o.Dir, "postgres", "data.draft", "base"), 0o700))
+	errortest.None(t, os.WriteFile(filepath.Join(o.Dir, "ports.json.part"), []byte("{"), 0o644))
+	keeper, now = runStores(t, program, o)
+	stands(now)
 
-	t.Run("everything killed at once", func(t *testing.T) {
-		rec, err := find(o)
-		errortest.None(t, err)
-		pids, err := openers(filepath.Join(o.Dir, childrenFile))
-		if err != nil || len(pids) < 3 {
-			t.Fatalf("the processes are %v (%v), want three and more", pids, err)
-		}
-		killAll(t, o.Dir, append(pids, rec.Keeper)...)
-		// What a machine that crashed during a set-up leaves as well.
-		errortest.None(t, os.MkdirAll(filepath.Join(o.Dir, "postgres", "data.draft", "base"), 0o700))
-		errortest.None(t, os.WriteFile(filepath.Join(o.Dir, "ports.json.part"), []byte("{"), 0o644))
-		up(t, o)
-		w.assertAllThere(t)
-		writeSome(t)
-	})
+	errortest.None(t, keeper.Stop(syscall.SIGINT, startPatience))
+	assertNothingLeft(t, o.Dir)
+	_, now = runStores(t, program, o)
+	stands(now)
+}
 
-	t.Run("down ends all of them, and up finds the data", func(t *testing.T) {
-		for range 2 { // the second time there is nothing to end
-			errortest.None(t, Down(t.Context(), o))
-			assertNothingLeft(t, o.Dir)
-		}
-		errortest.Is(t, Status(t.Context(), o), errNotRunning, "status when they do not run")
-		up(t, o)
-		w.assertAllThere(t)
-	})
+// TestStartsAtOnceShareOnePairOfStores: one of them starts the stores, and the others attach.
+func TestStartsAtOnceShareOnePairOfStores(t *testing.T) {
+	o := ground(t)
+	const several = 3
+	var wg sync.WaitGroup
+	running, faults := make([]*Running, several), make([]error, several)
+	for i := range several {
+		wg.Go(func() { running[i], faults[i] = Start(t.Context(), o) })
+	}
+	wg.Wait()
+	errortest.None(t, errors.Join(faults...))
+	for _, r := range running {
+		t.Cleanup(func() { errortest.Report(t, r.Stop()) })
+		valuetest.Same(t, r.MongoURI+r.RedisURL, running[0].MongoURI+running[0].RedisURL, "the stores of each")
+	}
 }
 
 // killAll kills processes, the keeper among them, and waits until the keeper has ended: a killed process lives a
@@ -268,44 +274,15 @@ func killAll(t *testing.T, dir string, pids ...int) {
 func TestARecordOfAKilledKeeperIsNotTheNewOnes(t *testing.T) {
 	const killed = 4_999_999 // above the kernel's numbers
 	dir := t.TempDir()
-	mine, err := lockDir(dir, true)
+	mine, err := lockDir(dir)
 	errortest.None(t, err)
 	t.Cleanup(func() { _ = mine.release() })
-	errortest.None(t, errors.Join(mine.own.Truncate(0), writeAt(mine.own, fmt.Sprintf("%d true\n", killed)),
-		writeRecord(dir, Record{Keeper: killed})))
-	if upAfter(dir, killed) {
-		t.Error("the killed keeper counts as the new one")
-	}
-	errortest.None(t, errors.Join(writeAt(mine.own, fmt.Sprintf("%d true\n", os.Getpid())),
-		writeRecord(dir, Record{Keeper: os.Getpid()})))
-	if !upAfter(dir, killed) {
-		t.Error("the new keeper does not count")
-	}
-}
-
-// upAtOnce calls Up several times at once; one of the calls starts the stores.
-func upAtOnce(t *testing.T, o Options) Record {
-	t.Helper()
-	const several = 3
-	var wg sync.WaitGroup
-	records, faults := make([]Record, several), make([]error, several)
-	for i := range several {
-		wg.Go(func() { records[i], faults[i] = Up(t.Context(), o) })
-	}
-	wg.Wait()
-	for i := range several {
-		if faults[i] != nil || records[i] != records[0] {
-			t.Fatalf("the ups at once gave %+v and %v, want one pair of stores for all", records, faults)
-		}
-	}
-	return records[0]
-}
-
-func up(t *testing.T, o Options) Record {
-	t.Helper()
-	rec, err := Up(t.Context(), o)
-	errortest.None(t, err)
-	return rec
+	errortest.None(t, errors.Join(mine.own.Truncate(0), writeAt(mine.own, strconv.Itoa(killed)),
+		writeRecord(dir, record{Keeper: killed})))
+	errortest.Is(t, errortest.Of(readRecord(dir)), errNotRunning, "the killed keeper's record")
+	errortest.None(t, errors.Join(mine.own.Truncate(0), writeAt(mine.own, strconv.Itoa(os.Getpid())),
+		writeRecord(dir, record{Keeper: os.Getpid()})))
+	errortest.None(t, errortest.Of(readRecord(dir)))
 }
 
 // pathWithout returns a folder for PATH with links to all programs of the real PATH except the given one.

@@ -1,54 +1,53 @@
-// Command stores starts and stops the stores of a developer's or CI machine. See package stores for which they are.
+// Command stores runs the stores of a developer's or CI machine: while a command runs, which gets their addresses in
+// MONGODB_URI and REDIS_URL, or until it is interrupted. Stores that another process runs for the same folder serve
+// too, and stay. See package stores for which they are.
+//
+//	go run ./deploy/local/stores/cmd/stores [COMMAND [ARGUMENT…]]
+//
+// STORES_DIR is the folder of their data; .local/stores in the checkout when unset.
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
-	"strings"
+	"os/exec"
+	"syscall"
 
 	"github.com/belfry-schools/belfry/deploy/local/stores"
 	"github.com/belfry-schools/belfry/pkg/service/process"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
 
-const usage = `usage: go run ./deploy/local/stores/cmd/stores COMMAND
-
-  up      bring the stores up in the background, print their addresses as lines for a shell: eval "$(… up)"
-  down    end them
-  status  say whether they run
-
-STORES_DIR is the folder of their data; .local/stores in the checkout when unset.
-`
-
 func main() { process.Main("stores", run) }
 
-func run(ctx context.Context, args []string, out io.Writer) error {
+func run(ctx context.Context, command []string, out io.Writer) (err error) {
 	root, err := checkout.Root()
 	if err != nil {
 		return err
 	}
-	o := stores.Options{Checkout: root, Dir: os.Getenv("STORES_DIR"), Out: os.Stderr}
-	if len(args) == 2 && args[0] == stores.SuperviseCommand {
-		o.Dir = args[1]
-		return stores.Supervise(ctx, o)
-	}
-	if len(args) != 1 {
-		return fmt.Errorf("one command is needed\n%s", strings.TrimSpace(usage))
-	}
-	switch args[0] {
-	case "up":
-		rec, err := stores.Up(ctx, o)
-		if err == nil {
-			_, err = fmt.Fprintf(out, "export MONGODB_URI='%s'\nexport REDIS_URL='%s'\n", rec.MongoURI, rec.RedisURL)
-		}
+	r, err := stores.Start(ctx, stores.Options{Checkout: root, Dir: os.Getenv("STORES_DIR"), Out: os.Stderr})
+	if err != nil {
 		return err
-	case "down":
-		return stores.Down(ctx, o)
-	case "status":
-		return stores.Status(ctx, o)
-	default:
-		return fmt.Errorf("there is no command %q\n%s", args[0], usage)
 	}
+	defer func() { err = errors.Join(err, r.Stop()) }()
+	if len(command) > 0 {
+		return runWith(ctx, r, command)
+	}
+	_, err = fmt.Fprintf(out, "export MONGODB_URI='%s'\nexport REDIS_URL='%s'\n", r.MongoURI, r.RedisURL)
+	if err == nil && !r.Attached {
+		<-ctx.Done()
+	}
+	return err
+}
+
+// runWith runs the command. An interrupt at the terminal reaches it too, and the stores stop after it.
+func runWith(ctx context.Context, r *stores.Running, command []string) error {
+	c := exec.CommandContext(ctx, command[0], command[1:]...)
+	c.Stdin, c.Stdout, c.Stderr = os.Stdin, os.Stdout, os.Stderr
+	c.Env = append(os.Environ(), "MONGODB_URI="+r.MongoURI, "REDIS_URL="+r.RedisURL)
+	c.Cancel = func() error { return c.Process.Signal(syscall.SIGTERM) }
+	return c.Run()
 }
