@@ -17,9 +17,9 @@ func accessCommand(s surroundings) *cobra.Command {
 	var element string
 	command := &cobra.Command{
 		Use: "access", Short: "Show who has read whose detail or timetable, as which user, when and from where",
-		Long: `Shows the log of reads of people's data, the newest entry first. It leaves out users who read their ` +
-			`own, and equal
-reads of an hour are one entry. Entries are kept for as long as accessLogDays says. The login is as for import.`,
+		Long: `Shows the log of reads of people's data, the newest entry first. It leaves out users who read
+their own, and equal reads of an hour are one entry. Entries are kept for as long as
+accessLogDays says. The login is as for import.`,
 		Example: `  belfryctl access --element 68 --since 2026-09-01
   belfryctl access --user anna.bell@school.example --limit 100000 -o json > reads.json`,
 	}

@@ -67,14 +67,13 @@ func auditCommand(s surroundings) *cobra.Command {
 		Use: "audit", Short: "Show who did what, as which user, to which record, when and from where",
 		Long: `Shows the audit of all services as one, the newest entry first.
 
---record takes a record such as Event:12, or a type: User, Element, Membership, Event, Commitment, Request, ` +
-			`EventCategory, Note, Import,
-Webhook. An entry is found by the records that it touches as well: a commitment's decision also by its event. A ` +
-			`batch of an
-import is two entries, import and imported, and its records have none of their own. Of uuids and of what notes say, ` +
-			`only that they
-changed is kept. An administrator of schools is shown what was done to its users, elements, memberships, categories
-and webhooks, and to events that are its schools' alone. The login is as for import.`,
+--record takes a record such as Event:12, or a type: User, Element, Membership, Event,
+Commitment, Request, EventCategory, Note, Import, Webhook. An entry is found by the records that
+it touches as well: a commitment's decision also by its event. A batch of an import is two
+entries, import and imported, and its records have none of their own. Of uuids and of what notes
+say, only that they changed is kept. An administrator of schools is shown what was done to its
+users, elements, memberships, categories and webhooks, and to events that are its schools'
+alone. The login is as for import.`,
 		Example: `  belfryctl audit --since 24h
   belfryctl audit --record Event:12
   belfryctl audit --user anna.bell@school.example --since 2026-09-01 --limit 500 -o json`,

@@ -20,8 +20,10 @@ func bookCommand(s surroundings) *cobra.Command {
 	var anyway bool
 	command := &cobra.Command{
 		Use: "book TITLE NAME…", Short: "Make an event of people, rooms and things",
-		Long: "Makes an event that you own, with an element for each NAME. What another busy event holds at that " +
-			"time is left out, and the exit code is 4, unless --anyway.\n\n" + aboutNames,
+		Long: `Makes an event that you own, with an element for each NAME. What another busy event holds at
+that time is left out, and the exit code is 4, unless --anyway.
+
+` + aboutNames,
 		Example: "  belfryctl book 'Cricket away' 'Great Hall' gordon --category Fixture --from '2026-11-28 14:00' " +
 			"--to '2026-11-28 18:00'\n" +
 			"  belfryctl book 'Parents evening' 'Great Hall' --category 3 --from 2026-11-29 --all-day --dry-run",

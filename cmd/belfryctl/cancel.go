@@ -17,8 +17,9 @@ func cancelCommand(s surroundings) *cobra.Command {
 	var following, all bool
 	command := &cobra.Command{
 		Use: "cancel EVENT", Short: "Delete an event, or events of its series",
-		Long: "Deletes the event, with its notes and whatever was decided. Of a series the event alone is deleted, " +
-			"unless --following or --all.\nThose that you may not delete stay, and are listed, with exit code 4.",
+		Long: `Deletes the event, with its notes and whatever was decided. Of a series the event alone is
+deleted, unless --following or --all. Those that you may not delete stay, and are listed, with
+exit code 4.`,
 		Example: "  belfryctl cancel 'House chess' --on 2026-12-02\n" +
 			"  belfryctl cancel 'Junior choir' --on 2027-01-26 --following --dry-run\n" +
 			"  belfryctl cancel 13",

@@ -32,18 +32,17 @@ func checkCommand(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "check",
 		Short: "Check that a deployment works, from a login to a note",
-		Long: `Logs in, makes an event with a note, reads both, deletes them and logs out, and tells how each step ` +
-			`went. Both stores and all
-services but the console take part. It stops at the first step that fails, with exit code 1. At the end it tells on
-how many elements no one decides; that is not a fault of the deployment.
+		Long: `Logs in, makes an event with a note, reads both, deletes them and logs out, and tells how each
+step went. Both stores and all services but the console take part. It stops at the first step
+that fails, with exit code 1. At the end it tells on how many elements no one decides; that is
+not a fault of the deployment.
 
-What it made is deleted, also when a step fails; the audit keeps that it was there. The event ` +
-			`is on ` + checkDay + ` and has no elements. In a deployment
-that has no category of events it adds one, "` + checkName + `", which stays, for nothing deletes a category.
+What it made is deleted, also when a step fails; the audit keeps that it was there. The event is
+on ` + checkDay + ` and has no elements. In a deployment that has no category of events it adds
+one, "` + checkName + `", which stays, for nothing deletes a category.
 
-With --route the calls go to the services themselves, as within a cluster without a front door: each path to the ` +
-			`address with the longest
-prefix of it.`,
+With --route the calls go to the services themselves, as within a cluster without a front door:
+each path to the address with the longest prefix of it.`,
 		Example: `  belfryctl check --url https://belfry.school.example
   belfryctl check --route /api=http://localhost:8080`,
 	}

@@ -15,12 +15,11 @@ func clashesCommand(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "clashes",
 		Short: "Find pupils who are elsewhere during their lessons, and bring the notes that say so up to date",
-		Long: `Checks the events of categories with clash_check that start on the days, and finds the pupils of each ` +
-			`whom another event takes up at the same
-time. Each such event gets a note for staff that says who, where, and how many of how many; notes that are no longer ` +
-			`right are changed or removed. The
-deployment does the same by itself every night; see BELFRY_CLASH_NOTES_AT. Running it again changes nothing that is ` +
-			`still right.
+		Long: `Checks the events of categories with clash_check that start on the days, and finds the pupils of
+each whom another event takes up at the same time. Each such event gets a note for staff that
+says who, where, and how many of how many; notes that are no longer right are changed or
+removed. The deployment does the same by itself every night; see BELFRY_CLASH_NOTES_AT. Running
+it again changes nothing that is still right.
 
 The table has the events with pupils elsewhere. The login is as for import.`,
 		Example: `  belfryctl clashes

@@ -84,7 +84,8 @@ func rootCommand(s surroundings) *cobra.Command {
 		Short: "Bring a school into Belfry and run it",
 		Long: `belfryctl brings a school into Belfry and runs it, over the public API.
 
-Exit codes: 0 done, 1 failed, 2 called wrongly, 3 the bundle or roster has faults, 4 some records were refused.`,
+Exit codes: 0 done, 1 failed, 2 called wrongly, 3 the bundle or roster has faults, 4 some
+records were refused.`,
 		SilenceErrors:     true,
 		DisableAutoGenTag: true, // manual pages are the same each day
 		SilenceUsage:      true,

@@ -30,10 +30,10 @@ func decideCommand(s surroundings) *cobra.Command {
 	var really bool
 	command := &cobra.Command{
 		Use: "decide STATUS", Short: "List many commitments, and decide on them at once",
-		Long: `Lists the commitments that you may decide on and that meet every --filter. With --really it makes them ` +
-			`STATUS: confirmed, rejected, noted, or requested again. One that is refused, because another user has ` +
-			`decided on it meanwhile for instance, is listed with the reason; the others are decided all the same, ` +
-			`and the exit code is 4.
+		Long: `Lists the commitments that you may decide on and that meet every --filter. With --really it
+makes them STATUS: confirmed, rejected, noted, or requested again. One that is refused, because
+another user has decided on it meanwhile for instance, is listed with the reason; the others are
+decided all the same, and the exit code is 4.
 
 A filter is NAME=VALUE:
   status=requested    of this status (without it: requested); several are separated by commas

@@ -20,16 +20,17 @@ func demoCommand(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "demo --out DIR",
 		Short: "Write the bundle of a made-up school",
-		Long: `Writes the bundle of a plausible school into the folder DIR, which must be new or empty: staff, ` +
-			`pupils, rooms, groups,
-a timetable without double-bookings, and all that happens beside lessons. The same arguments give the same bytes.
-1,000 pupils are about 56,000 events a year. It asks no server; load the bundle with belfryctl import.
+		Long: `Writes the bundle of a plausible school into the folder DIR, which must be new or empty: staff,
+pupils, rooms, groups, a timetable without double-bookings, and all that happens beside lessons.
+The same arguments give the same bytes. 1,000 pupils are about 56,000 events a year. It asks no
+server; load the bundle with belfryctl import.
 
-With --schools each school has a group of its own, which all that belongs to it is in, and keys and people of its own;
-the categories of events are the same for all. Together they have at most 20,000 pupils.
+With --schools each school has a group of its own, which all that belongs to it is in, and keys
+and people of its own; the categories of events are the same for all. Together they have at most
+20,000 pupils.
 
-The logins that it prints follow from the seed, so anybody can know them: don't load a demo into a school that is in ` +
-			`use.`,
+The logins that it prints follow from the seed, so anybody can know them: don't load a demo into
+a school that is in use.`,
 		Example: `  belfryctl demo --out school/
   belfryctl demo --pupils 300 --years 2 --seed 7 --out school/
   belfryctl demo --schools 3 --pupils 300 --out district/`,

@@ -21,7 +21,8 @@ var entityTypes = []string{"Staff", "Pupil", "Location", "Group", "Property", "S
 
 func elementsCommand(s surroundings) *cobra.Command {
 	return family("elements", "List and change people, rooms, groups and things",
-		"ELEMENT is an id, or the key that it was imported with, such as Staff:17. The login is as for import.",
+		`ELEMENT is an id, or the key that it was imported with, such as Staff:17. The login is as for
+import.`,
 		listElements(s), showElement(s), addElement(s), changeElement(s), retireElement(s))
 }
 
@@ -105,7 +106,7 @@ func detailFields(j job) (map[string]any, error) {
 func addElement(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "add TYPE", Short: "Add an element",
-		Long: "Adds an element of a TYPE: " + strings.Join(entityTypes, ", ") + ".",
+		Long: `Adds an element of a TYPE: ` + strings.Join(entityTypes, ", ") + `.`,
 		Example: `  belfryctl elements add Staff --initials AB --forename Anna --surname Bell
   belfryctl elements add Group --name Minibuses --resource`,
 		ValidArgs: entityTypes,
@@ -138,9 +139,9 @@ func retireElement(s surroundings) *cobra.Command {
 
 func administratorsCommand(s surroundings) *cobra.Command {
 	return family("administrators", "Say who decides on an element",
-		`An element with an administrator is controlled: to book it is to ask. ELEMENT is an id or a key such as `+
-			`Property:1, USER an id or an e-mail
-address that only one user has. The login is as for import.`,
+		`An element with an administrator is controlled: to book it is to ask. ELEMENT is an id or a key
+such as Property:1, USER an id or an e-mail address that only one user has. The login is as for
+import.`,
 		listAdministrators(s), addAdministrator(s), removeAdministrator(s))
 }
 

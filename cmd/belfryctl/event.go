@@ -18,8 +18,8 @@ import (
 const (
 	eventPath = "/api/events"
 
-	aboutEvents = "EVENT is an event's id, or a part of its title that no other event has from today on, or on " +
-		"the day of --on."
+	aboutEvents = `EVENT is an event's id, or a part of its title that no other event has from today on, or on the
+day of --on.`
 )
 
 // eventCommand completes a command on the event that its first argument names, which may be a dry run.

@@ -18,13 +18,14 @@ func exportCommand(s surroundings) *cobra.Command {
 	var element string
 	command := &cobra.Command{
 		Use: "export DIR", Short: "Write all that Belfry has as a bundle, which can be imported again",
-		Long: `Writes people, places, groups, users, categories, events with what was decided of them, and notes as the
-CSV files of a bundle into DIR, which is new, empty or an earlier export. An export that was interrupted goes on where
-it was; until it is whole, an import refuses it. The files hold what is confidential; they are for their owner alone.
+		Long: `Writes people, places, groups, users, categories, events with what was decided of them, and
+notes as the CSV files of a bundle into DIR, which is new, empty or an earlier export. An export
+that was interrupted goes on where it was; until it is whole, an import refuses it. The files
+hold what is confidential; they are for their owner alone.
 
-What was made by hand gets a key of the address and its id (belfry.school.example:17). Uuids of users are left out:
-Belfry knows no more than their hashes. So are the audit, calendar feeds, webhooks and sessions. docs/bundle.md says
-what is carried how.`,
+What was made by hand gets a key of the address and its id (belfry.school.example:17). Uuids of
+users are left out: Belfry knows no more than their hashes. So are the audit, calendar feeds,
+webhooks and sessions. docs/bundle.md says what is carried how.`,
 		Example: "  belfryctl export school/\n  belfryctl export school/ --since \"$TOKEN\"\n" +
 			"  belfryctl export ann/ --element Staff:17 --ics",
 	}

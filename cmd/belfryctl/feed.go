@@ -12,7 +12,9 @@ import (
 
 func feedCommand(s surroundings) *cobra.Command {
 	return family("feed", "Subscribe to the calendar of a person, room or group",
-		"A feed is a secret address for calendar programs, which shows what you see. "+aboutNames,
+		`A feed is a secret address for calendar programs, which shows what you see.
+
+`+aboutNames,
 		addFeed(s), listFeeds(s), endFeed(s))
 }
 

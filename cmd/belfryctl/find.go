@@ -14,8 +14,10 @@ func findCommand(s surroundings) *cobra.Command {
 	var of searched
 	command := &cobra.Command{
 		Use: "find [TEXT]", Short: "Find events by their title, days, elements and more",
-		Long: "Lists the events that meet all that is given, in order of time. At least one is needed. TEXT is a " +
-			"part of the title, in any case and without accents,\nof at least three characters.\n\n" + aboutNames,
+		Long: `Lists the events that meet all that is given, in order of time. At least one is needed. TEXT is
+a part of the title, in any case and without accents, of at least three characters.
+
+` + aboutNames,
 		Example: "  belfryctl find bletchley\n" +
 			"  belfryctl find --element 'Great Hall' --from 2026-11-28 --to 2026-11-30\n" +
 			"  belfryctl find trip --category Trip --status requested -o csv > trips.csv",

@@ -20,9 +20,9 @@ func followCommand(s surroundings) *cobra.Command {
 	var once bool
 	command := &cobra.Command{
 		Use: "follow", Short: "Show what is created, changed and deleted, as it happens",
-		Long: "Prints a line for each change of an event, a note, an element or a membership that you may see, from " +
-			"now on or from a token on, until it is\nended. With -o json each is one object. At the end it says by " +
-			"which token it goes on.",
+		Long: `Prints a line for each change of an event, a note, an element or a membership that you may see,
+from now on or from a token on, until it is ended. With -o json each is one object. At the end
+it says by which token it goes on.`,
 		Example:           "  belfryctl follow\n  belfryctl follow --since \"$TOKEN\" --once -o json",
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}

@@ -54,33 +54,35 @@ func importCommand(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "import DIR|FILE|URL",
 		Short: "Load a school's files into a running Belfry: a bundle, or OneRoster",
-		Long: `Reads and checks the whole bundle in DIR first, and reports every fault as file:line: column: reason. ` +
-			`With any fault
-nothing is written. Then writes it in the order in which its files need each other, and closes with a table of what
-became of the records of each kind.
+		Long: `Reads and checks the whole bundle in DIR first, and reports every fault as file:line: column:
+reason. With any fault nothing is written. Then writes it in the order in which its files need
+each other, and closes with a table of what became of the records of each kind.
 
-A bundle may be a zip file in place of DIR, or an .xlsx workbook with a sheet for each file, named as the file is
-without .csv.
+A bundle may be a zip file in place of DIR, or an .xlsx workbook with a sheet for each file,
+named as the file is without .csv.
 
-A bundle is complete in itself: its rows can refer only to rows of its own. Rows are matched by key, so the same bundle
-may be imported as often as you like, and an import that was interrupted is finished by running it again. While a
-service is away, each batch is tried again for about a minute.
+A bundle is complete in itself: its rows can refer only to rows of its own. Rows are matched by
+key, so the same bundle may be imported as often as you like, and an import that was interrupted
+is finished by running it again. While a service is away, each batch is tried again for about a
+minute.
 
-Lessons of a bundle (lessons.csv, periods.csv, weeks.csv) become events from today on; with --prune, those that the
-files no longer make are deleted. docs/bundle.md says more.
+Lessons of a bundle (lessons.csv, periods.csv, weeks.csv) become events from today on; with
+--prune, those that the files no longer make are deleted. docs/bundle.md says more.
 
-With --format oneroster it reads a folder or a zip file of OneRoster's files, version 1.1 or 1.2, or the URL of a
-service with its REST interface, version 1.2, by OAuth 2's client credentials. Users become staff and pupils, orgs and
-classes groups, enrollments memberships. Of files in bulk --prune takes back what has gone; a delta changes what it
-names and needs no other file: what it refers to may be in Belfry already. docs/oneroster.md says all of it.
+With --format oneroster it reads a folder or a zip file of OneRoster's files, version 1.1 or
+1.2, or the URL of a service with its REST interface, version 1.2, by OAuth 2's client
+credentials. Users become staff and pupils, orgs and classes groups, enrollments memberships. Of
+files in bulk --prune takes back what has gone; a delta changes what it names and needs no other
+file: what it refers to may be in Belfry already. docs/oneroster.md says all of it.
 
-An administrator of a school imports what belongs to that school alone: its people, rooms, groups, users, and events
-that have no elements of others. New elements become members of the school. All rows are first asked about in a dry
-run, so nothing is written when a row is not the school's.
+An administrator of a school imports what belongs to that school alone: its people, rooms,
+groups, users, and events that have no elements of others. New elements become members of the
+school. All rows are first asked about in a dry run, so nothing is written when a row is not the
+school's.
 
-The login is the uuid of a user with the admin permission, or who administers a school. It is read from the file given
-by --uuid-file or else from the environment variable BELFRY_UUID, never from the command line, where other users of the
-machine could see it.`,
+The login is the uuid of a user with the admin permission, or who administers a school. It is
+read from the file given by --uuid-file or else from the environment variable BELFRY_UUID, never
+from the command line, where other users of the machine could see it.`,
 		Example: `  belfryctl import school/
   belfryctl import school/ --url https://belfry.school.example --uuid-file ~/.belfry-uuid --dry-run
   belfryctl import school.xlsx --prune -o json

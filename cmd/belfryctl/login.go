@@ -23,11 +23,12 @@ func loginCommand(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "login", Short: "Keep a token for an address, so that commands need no uuid",
 		Long: `login makes a token of the user, by its uuid in BELFRY_UUID or --uuid-file, and keeps it in
-$XDG_CONFIG_HOME/belfry/contexts.json for the address. From then on commands call that address with it unless they are
-given a uuid or BELFRY_TOKEN. The token may do all that the user may but what needs a session.
+$XDG_CONFIG_HOME/belfry/contexts.json for the address. From then on commands call that address
+with it unless they are given a uuid or BELFRY_TOKEN. The token may do all that the user may but
+what needs a session.
 
-Without a uuid, login keeps the token in BELFRY_TOKEN: one from the page /account, of a user who logs in at the school's
-own provider.`,
+Without a uuid, login keeps the token in BELFRY_TOKEN: one from the page /account, of a user who
+logs in at the school's own provider.`,
 		Example: "  belfryctl login\n  belfryctl login --url https://belfry.school.example --uuid-file uuid",
 	}
 	at.flags(command.Flags(), s)

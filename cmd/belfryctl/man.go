@@ -13,7 +13,8 @@ import (
 func manCommand(s surroundings) *cobra.Command {
 	return &cobra.Command{
 		Use: "man DIR", Short: "Write the manual pages of all commands into a folder",
-		Long:    "Writes a manual page of each command into DIR, which is made when it is missing. It asks no server.",
+		Long: `Writes a manual page of each command into DIR, which is made when it is missing. It asks no
+server.`,
 		Example: "  belfryctl man ~/.local/share/man/man1",
 		RunE: does(func(command *cobra.Command, args []string) error {
 			const folder = 0o755

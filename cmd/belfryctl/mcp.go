@@ -19,8 +19,8 @@ import (
 func mcpCommand(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "mcp", Short: "Serve tools for assistants, over standard input and output",
-		Long: "Serves the Model Context Protocol: find, free, day, book, move and who_decides, as the user of the " +
-			"login. book and move write only\nwhat a dry run has shown before.",
+		Long: `Serves the Model Context Protocol: find, free, day, book, move and who_decides, as the user of
+the login. book and move write only what a dry run has shown before.`,
 		Example: "  belfryctl mcp --url https://belfry.school.example --uuid-file ~/.belfry-uuid",
 	}
 	return administrative(s, command, func(j job) error {

@@ -9,8 +9,8 @@ import (
 
 func membersCommand(s surroundings) *cobra.Command {
 	return family("members", "List and change who is in a group, and when",
-		"GROUP and ELEMENT are ids, or the keys that they were imported with, such as Group:9A. Days are YYYY-MM-DD, "+
-			"and belong to the membership.\nThe login is as for import.",
+		`GROUP and ELEMENT are ids, or the keys that they were imported with, such as Group:9A. Days are
+YYYY-MM-DD, and belong to the membership. The login is as for import.`,
 		listMembers(s), addMembers(s), endMembership(s))
 }
 

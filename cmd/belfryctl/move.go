@@ -10,9 +10,10 @@ func moveCommand(s surroundings) *cobra.Command {
 	var of move
 	command := &cobra.Command{
 		Use: "move EVENT WHEN", Short: "Move an event to another day or time",
-		Long: "Moves an event. WHEN is a day (2026-11-28), a time (15:00) or both; what it does not say stays, and " +
-			"so does the length, unless --until. Where another event\ntakes up one of its elements then, nothing is " +
-			"changed, unless --anyway. Of a series, the event alone is moved; see series change for the others.",
+		Long: `Moves an event. WHEN is a day (2026-11-28), a time (15:00) or both; what it does not say stays,
+and so does the length, unless --until. Where another event takes up one of its elements then,
+nothing is changed, unless --anyway. Of a series, the event alone is moved; see series change
+for the others.`,
 		Example: "  belfryctl move 'House chess' '2026-12-02 15:30'\n" +
 			"  belfryctl move 'Open day' 2026-12-05 --on 2026-11-28 --dry-run\n" +
 			"  belfryctl move 12 15:00 --until 17:00 --anyway",

@@ -13,7 +13,7 @@ func noteCommand(s surroundings) *cobra.Command {
 	var staff, pupils, guests bool
 	command := &cobra.Command{
 		Use: "note EVENT [TEXT]", Short: "Add a note to an event, or list its notes",
-		Long: "Adds a note of Markdown, which staff see. Without TEXT it lists the notes that you may see.",
+		Long: `Adds a note of Markdown, which staff see. Without TEXT it lists the notes that you may see.`,
 		Example: "  belfryctl note 'Open day' 'Bring a *packed lunch*.' --on 2026-11-28 --pupils\n" +
 			"  belfryctl note 12",
 		ValidArgsFunction: cobra.NoFileCompletions,

@@ -50,17 +50,18 @@ func erasePerson(s surroundings) *cobra.Command {
 	var f eraseFlags
 	command := &cobra.Command{
 		Use: "erase ELEMENT", Short: "Take a person's names, addresses and notes out of all that Belfry keeps",
-		Long: `Shows what erasing a member of staff or a pupil means: the names that are looked for, the person's users, ` +
-			`and others
-of the same name. With --really it is done, for ever, and the command waits until it is. The person is called
-"Former pupil 151" since, and has left; its users can't log in again. Notes by the person, and notes that name it, go;
-in all other texts, and in the audit, the new name stands in place of the old ones.
+		Long: `Shows what erasing a member of staff or a pupil means: the names that are looked for, the
+person's users, and others of the same name. With --really it is done, for ever, and the command
+waits until it is. The person is called "Former pupil 151" since, and has left; its users can't
+log in again. Notes by the person, and notes that name it, go; in all other texts, and in the
+audit, the new name stands in place of the old ones.
 
 Texts with a name that others have, too, stay as they are: read them, or give --namesakes.
 
-With --list the file has everyone who was erased, by id and without names: it is written when an erasure has begun, and
-when it is done. Keep it apart from your backups. With --again it erases the persons of such a file: after a restore
-from an older backup, before users come back. --route reaches the services while the front door is shut.
+With --list the file has everyone who was erased, by id and without names: it is written when an
+erasure has begun, and when it is done. Keep it apart from your backups. With --again it erases
+the persons of such a file: after a restore from an older backup, before users come back.
+--route reaches the services while the front door is shut.
 
 Only an administrator of all schools may do it.`,
 		Example: "  belfryctl people erase Pupil:17\n  belfryctl people erase Pupil:17 --really --list erased.json\n" +
@@ -224,9 +225,9 @@ func (j job) eraseOne(
 func listErased(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "erased", Short: "List the persons who were erased, or are being",
-		Long: `Lists the erasures. With -o json it is the list for "belfryctl people erase --again", as of now; --list ` +
-			`of that command
-keeps it up to date. It has ids and fingerprints of the persons, and no names.`,
+		Long: `Lists the erasures. With -o json it is the list for "belfryctl people erase --again", as of now;
+--list of that command keeps it up to date. It has ids and fingerprints of the persons, and no
+names.`,
 		Example: "  belfryctl people erased -o json > erased.json",
 	}
 	return administrative(s, command, func(j job) error {
@@ -240,6 +241,7 @@ keeps it up to date. It has ids and fingerprints of the persons, and no names.`,
 
 func peopleCommand(s surroundings) *cobra.Command {
 	return family("people", "Answer for what is kept about one person",
-		`A member of staff or a pupil is given as an id or a key such as Pupil:17. docs/privacy.md says what is kept.`,
+		`A member of staff or a pupil is given as an id or a key such as Pupil:17. docs/privacy.md says
+what is kept.`,
 		exportPerson(s), erasePerson(s), listErased(s), listLeavers(s))
 }

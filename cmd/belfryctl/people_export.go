@@ -14,11 +14,12 @@ func exportPerson(s surroundings) *cobra.Command {
 	var out string
 	command := &cobra.Command{
 		Use: "export ELEMENT", Short: "Write what Belfry keeps about one person as an archive",
-		Long: `Writes what Belfry keeps about a member of staff or a pupil into a new zip archive of JSON and CSV that
-people can read: the record and its users, groups with their days, events with what was decided and those that name the
-person, notes by the person and those that name it, who has looked at it, and the audit. Its README.txt says what is in
-which file, and what is not there. It is for its owner alone; who hands it out reads it before, since notes and reasons
-name others, too.
+		Long: `Writes what Belfry keeps about a member of staff or a pupil into a new zip archive of JSON and
+CSV that people can read: the record and its users, groups with their days, events with what was
+decided and those that name the person, notes by the person and those that name it, who has
+looked at it, and the audit. Its README.txt says what is in which file, and what is not there.
+It is for its owner alone; who hands it out reads it before, since notes and reasons name
+others, too.
 
 It reads all events and notes, page by page. Only an administrator of all schools may do it.`,
 		Example: "  belfryctl people export Pupil:17 --out pupil-17.zip",

@@ -23,14 +23,15 @@ func listLeavers(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "leavers --before DATE",
 		Short: "List the people who left before a day, and erase them by the school's retention rules",
-		Long: `Lists the staff and pupils who are no longer current, and whose last membership of any group ended before ` +
-			`the day.
-With --school only those who belonged to that school on their last day, directly or through other groups; who belonged
-to two schools on it is listed for both. With --really each of them is erased, as by people erase, one after the other;
-the command may be interrupted and given again.
+		Long: `Lists the staff and pupils who are no longer current, and whose last membership of any group
+ended before the day. With --school only those who belonged to that school on their last day,
+directly or through other groups; who belonged to two schools on it is listed for both. With
+--really each of them is erased, as by people erase, one after the other; the command may be
+interrupted and given again.
 
-Nothing says when those left who are in a group without an end, or were never in one. They are never erased here, and
-listed below the table: end their memberships (belfryctl members end), or erase them one by one.`,
+Nothing says when those left who are in a group without an end, or were never in one. They are
+never erased here, and listed below the table: end their memberships (belfryctl members end), or
+erase them one by one.`,
 		Example: "  belfryctl people leavers --before 2020-09-01 --type pupil\n" +
 			"  belfryctl people leavers --before 2020-09-01 --school Group:north --really --list erased.json",
 	}

@@ -12,7 +12,8 @@ import (
 
 func seriesCommand(s surroundings) *cobra.Command {
 	return family("series", "Make, show and change events that repeat",
-		"A series is an event for each occurrence of a rule. Each is decided by itself. cancel deletes them.",
+		`A series is an event for each occurrence of a rule. Each is decided by itself. cancel deletes
+them.`,
 		makeSeriesCommand(s), showSeriesCommand(s), changeSeriesCommand(s))
 }
 
@@ -22,9 +23,11 @@ func makeSeriesCommand(s surroundings) *cobra.Command {
 	var except, notDuring []string
 	command := &cobra.Command{
 		Use: "make TITLE NAME…", Short: "Make an event for each occurrence of a rule",
-		Long: "Makes a series of events that you own, each with an element for each NAME: all of them, or none. " +
-			"RULE is an RRULE of RFC 5545 with an UNTIL or a COUNT;\n" +
-			"--from and --to are the first time at which it is asked. CATEGORY is a name or an id.\n\n" + aboutNames,
+		Long: `Makes a series of events that you own, each with an element for each NAME: all of them, or none.
+RULE is an RRULE of RFC 5545 with an UNTIL or a COUNT; --from and --to are the first time at
+which it is asked. CATEGORY is a name or an id.
+
+` + aboutNames,
 		Example: "  belfryctl series make Choir 'Great Hall' gordon --category Club --from '2027-01-12 16:00' " +
 			"--to '2027-01-12 17:00' \\\n" +
 			"    --rule 'FREQ=WEEKLY;BYDAY=TU;UNTIL=20270716' --not-during Holiday --clashes skip --dry-run",
@@ -141,7 +144,7 @@ type occurrence struct {
 func showSeriesCommand(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "show ID", Short: "Show a series with its events as they are now",
-		Long:    "ID is that of the series; each of its events has it. The login is as for import.",
+		Long:    `ID is that of the series; each of its events has it. The login is as for import.`,
 		Example: "  belfryctl series show 1 -o wide",
 	}
 	return administrative(s, command, func(j job) error {
@@ -166,9 +169,9 @@ func changeSeriesCommand(s surroundings) *cobra.Command {
 	var of seriesChange
 	command := &cobra.Command{
 		Use: "change EVENT", Short: "Change all events of the series of an event",
-		Long: "Changes the event and all others of its series, all or none; with --following those before it stay. " +
-			"They get the same title and category,\nand move by the clock as the event moves. One that was changed " +
-			"by itself before stays as it is, unless --overwrite. CATEGORY is a name or an id.",
+		Long: `Changes the event and all others of its series, all or none; with --following those before it
+stay. They get the same title and category, and move by the clock as the event moves. One that
+was changed by itself before stays as it is, unless --overwrite. CATEGORY is a name or an id.`,
 		Example: "  belfryctl series change 'Junior choir' --on 2027-02-16 --following \\\n" +
 			"    --from '2027-02-16 16:30' --to '2027-02-16 17:30' --dry-run",
 	}

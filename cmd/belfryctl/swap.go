@@ -22,10 +22,12 @@ func swapCommand(s surroundings) *cobra.Command {
 	var anyway bool
 	command := &cobra.Command{
 		Use: "swap EVENT NAME [OTHER-EVENT] OTHER-NAME", Short: "Replace an element of an event, or exchange two",
-		Long: "Replaces what the event has as NAME by the element OTHER-NAME, such as a teacher by a cover. With " +
-			"OTHER-EVENT the two events exchange NAME and OTHER-NAME,\nsuch as their rooms. Where another event " +
-			"takes one up, nothing is changed, unless --anyway. NAME is a part of a name that one element of the " +
-			"event has.\n\n" + aboutNames,
+		Long: `Replaces what the event has as NAME by the element OTHER-NAME, such as a teacher by a cover.
+With OTHER-EVENT the two events exchange NAME and OTHER-NAME, such as their rooms. Where another
+event takes one up, nothing is changed, unless --anyway. NAME is a part of a name that one
+element of the event has.
+
+` + aboutNames,
 		Example: "  belfryctl swap 'House chess' 'Great Hall' Gym\n" +
 			"  belfryctl swap 'Year 9 drama' 'Great Hall' 'Band practice' 'Music room' --dry-run\n" +
 			"  belfryctl swap 14 gordon Staff:18 --anyway",

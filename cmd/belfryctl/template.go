@@ -13,10 +13,11 @@ func templateCommand(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "template DIR",
 		Short: "Write an empty bundle to start from",
-		Long: `Writes the files of a bundle, each with its headings and no rows, into the folder DIR, which must be ` +
-			`new or empty; or as the sheets of a workbook, where DIR ends in .xlsx. docs/bundle.md says what belongs ` +
-			`into each column. Remove the files, or the sheets, that you have nothing for: with import --prune an empty ` +
-			`one means that there is nothing of its kind any more. It asks no server.`,
+		Long: `Writes the files of a bundle, each with its headings and no rows, into the folder DIR, which
+must be new or empty; or as the sheets of a workbook, where DIR ends in .xlsx. docs/bundle.md
+says what belongs into each column. Remove the files, or the sheets, that you have nothing for:
+with import --prune an empty one means that there is nothing of its kind any more. It asks no
+server.`,
 		Example: "  belfryctl template school/\n  belfryctl template school.xlsx",
 		RunE: does(func(_ *cobra.Command, args []string) error {
 			if err := bundle.WriteTemplate(args[0]); err != nil {

@@ -16,14 +16,17 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
-const aboutNames = "NAME is an element's name, a part of it that no other has, its id, or the key that it was " +
-	"imported with (Staff:17). Any user may ask; keys are\nfor administrators. The login is as for import."
+const aboutNames = `NAME is an element's name, a part of it that no other has, its id, or the key that it was
+imported with (Staff:17). Any user may ask; keys are for administrators. The login is as for
+import.`
 
 func dayCommand(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "day NAME [DATE]", Short: "Show what a person or thing is committed to on a day",
-		Long: "Lists the commitments of a day (YYYY-MM-DD), today's when none is given, its own and those through " +
-			"groups, in order of time.\n\n" + aboutNames,
+		Long: `Lists the commitments of a day (YYYY-MM-DD), today's when none is given, its own and those
+through groups, in order of time.
+
+` + aboutNames,
 		Example: "  belfryctl day 'Great Hall'\n  belfryctl day gordon 2026-11-28", ValidArgsFunction: completeNames(s),
 	}
 	return administrative(s, command, func(j job) error {
@@ -42,8 +45,10 @@ func dayCommand(s surroundings) *cobra.Command {
 func weekCommand(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "week NAME [DATE]", Short: "Show what a person or thing is committed to in a week",
-		Long: "As day, from the Monday to the Sunday of the week that has the DATE, or today by this machine's clock." +
-			"\n\n" + aboutNames,
+		Long: `As day, from the Monday to the Sunday of the week that has the DATE, or today by this machine's
+clock.
+
+` + aboutNames,
 		Example:           "  belfryctl week 'Kai Butler (7A)'\n  belfryctl week Location:G71 2026-11-28 -o json",
 		ValidArgsFunction: completeNames(s),
 	}
@@ -162,10 +167,10 @@ func freeCommand(s surroundings) *cobra.Command {
 	types := []string{"Location", "Staff", "Property"}
 	command := &cobra.Command{
 		Use: "free [TYPE]", Short: "List what is free at a time, or the times at which some are free",
-		Long: "Lists what is not busy at any moment between --from and --to, or of an --event, whose own commitments " +
-			"don't count. TYPE is " + strings.Join(types, ", ") + ".\nWith --of, lists instead the times at which " +
-			"all of these are free, from the day --from to the day --to, at most 14 days. Elements are named as for " +
-			"day.",
+		Long: `Lists what is not busy at any moment between --from and --to, or of an --event, whose own
+commitments don't count. TYPE is ` + strings.Join(types, ", ") + `. With --of, lists instead
+the times at which all of these are free, from the day --from to the day --to, at most 14 days.
+Elements are named as for day.`,
 		Example: "  belfryctl free Location --from '2026-11-28 10:00' --to '2026-11-28 11:00'\n" +
 			"  belfryctl free Staff --event 17 --near 'HGO - Hannah Gordon'\n" +
 			"  belfryctl free --of gordon --of 'Great Hall' --from 2026-11-30 --to 2026-12-04 --hours 08:30-16:00",

@@ -16,10 +16,11 @@ func untisCommand(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "untis GPU001.TXT",
 		Short: "Make lessons.csv of a bundle from Untis' timetable",
-		Long: `Reads GPU001.TXT, which Untis exports as its timetable, and writes lessons.csv of a bundle. Short names
-of classes, teachers, rooms and subjects become keys of groups, staff, locations and subjects, so these files of the
-bundle have Untis' short names as keys; periods.csv has Untis' numbers of periods as names. All rows of a lesson in one
-period are one row. docs/bundle.md says more. It asks no server.`,
+		Long: `Reads GPU001.TXT, which Untis exports as its timetable, and writes lessons.csv of a bundle.
+Short names of classes, teachers, rooms and subjects become keys of groups, staff, locations and
+subjects, so these files of the bundle have Untis' short names as keys; periods.csv has Untis'
+numbers of periods as names. All rows of a lesson in one period are one row. docs/bundle.md says
+more. It asks no server.`,
 		Example: "  belfryctl untis GPU001.TXT --category lesson --out school/lessons.csv",
 		RunE: does(func(_ *cobra.Command, args []string) error {
 			if category == "" {

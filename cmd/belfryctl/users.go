@@ -118,9 +118,9 @@ func userFields(j job) (map[string]any, error) {
 func addUser(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "add", Short: "Add a user and print the new uuid, once",
-		Long: `Adds a user and prints it with its uuid, which is the user's password. It is never shown again: ` +
-			`hand it over, or keep it as you
-keep passwords. To a token, such as login keeps, no uuid is shown: it would outlive the token.`,
+		Long: `Adds a user and prints it with its uuid, which is the user's password. It is never shown again:
+hand it over, or keep it as you keep passwords. To a token, such as login keeps, no uuid is
+shown: it would outlive the token.`,
 		Example: "  belfryctl users add --name 'Ben Hall' --email ben.hall@school.example --element Staff:17 " +
 			"--grant can_api,can_add_events",
 	}
@@ -167,9 +167,8 @@ func newUUID(s surroundings) *cobra.Command {
 // endSessions is a command of both users and sessions.
 func endSessions(s surroundings, use, example string) *cobra.Command {
 	return administrative(s, &cobra.Command{
-		Use: use,
-		Short: "End all sessions of a user, those in which it has switched and those of others switched to it " +
-			"included",
+		Use: use, Short: "End all sessions of a user",
+		Long:    `Those in which it has switched end too, as do those of others switched to it.`,
 		Example: "  " + example + " anna.bell@school.example",
 	}, func(j job) error { return users.remove(j, "/sessions", "the sessions of user %d have ended") }, dataFormats...)
 }

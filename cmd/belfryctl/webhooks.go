@@ -22,10 +22,9 @@ const (
 
 func webhooksCommand(s surroundings) *cobra.Command {
 	return family("webhooks", "Have programs told what became of entries",
-		`A webhook is an endpoint that a deployment sends its notices to: entries that wait for a decision, `+
-			`decisions, allocations,
-and confirmed entries that are gone. docs/notice.md says what it is sent and how to check the signature.
-The login is as for import.`,
+		`A webhook is an endpoint that a deployment sends its notices to: entries that wait for a
+decision, decisions, allocations, and confirmed entries that are gone. docs/notice.md says what
+it is sent and how to check the signature. The login is as for import.`,
 		listWebhooks(s), addWebhook(s), changeWebhook(s), renewWebhookSecret(s), removeWebhook(s), listDeliveries(s),
 		testWebhook(s))
 }
@@ -89,8 +88,8 @@ func kindFlag(command *cobra.Command, more string) {
 func changeWebhook(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "change ID", Short: "Change an endpoint; what is not given stays",
-		Long: "Changes an endpoint. One that is made inactive gets nothing new, and what waits for it goes on " +
-			"waiting until it is active again.",
+		Long: `Changes an endpoint. One that is made inactive gets nothing new, and what waits for it goes on
+waiting until it is active again.`,
 		Example: "  belfryctl webhooks change 3 --active=false\n" +
 			"  belfryctl webhooks change 3 --endpoint https://hooks.school.example/new --kind commitment.decided",
 	}
@@ -154,9 +153,8 @@ func (j job) deliveries(sent []client.Record) error {
 func testWebhook(s surroundings) *cobra.Command {
 	return administrative(s, &cobra.Command{
 		Use: "test ID", Short: "Send a test to an endpoint and show what became of it",
-		Long: `Sends a test to an endpoint, active or not, waits until it was tried, and shows what became of it. ` +
-			`Exit code 1 when it was not
-delivered.`,
+		Long: `Sends a test to an endpoint, active or not, waits until it was tried, and shows what became of
+it. Exit code 1 when it was not delivered.`,
 		Example: "  belfryctl webhooks test 3",
 	}, func(j job) error {
 		_, path, err := webhooks.at(j)
