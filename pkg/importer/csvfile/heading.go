@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/google/uuid"
+
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
@@ -36,6 +38,9 @@ func (p *Pass) header(names []string, line int) bool {
 		switch {
 		case strings.TrimSpace(name) == "":
 			p.unnamed = append(p.unnamed, i)
+		case column == "" && isData(name):
+			p.stop(line, "header", "the first row must name the columns, in a line that ends with CRLF or LF")
+			return false
 		case column == "" && p.sheet.Extras != "" && strings.HasPrefix(fold(name), p.sheet.Extras):
 		case column == "":
 			unknown = append(unknown, strings.TrimSpace(name))
@@ -59,6 +64,13 @@ func (p *Pass) header(names []string, line int) bool {
 		}
 	}
 	return true
+}
+
+// isData says that a cell of the first row is no misspelt heading but a password, or goes on with the next row, in a
+// file whose lines end with CR alone. No fault repeats it.
+func isData(name string) bool {
+	name = strings.TrimSpace(name)
+	return strings.Contains(name, "\r") || uuid.Validate(name) == nil
 }
 
 // absent lists the columns that the header doesn't name.

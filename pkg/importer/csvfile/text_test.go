@@ -86,6 +86,7 @@ func TestFilesAreReadAsSpreadsheetsWriteThem(t *testing.T) {
 func TestWhatIsWrongWithAFileIsOneFault(t *testing.T) {
 	const unclear = `: file: is not UTF-8, and with a byte %s in this line it may be in one of several encodings; ` +
 		`save the file as "CSV UTF-8"`
+	const notNames = "a.csv:1: header: the first row must name the columns, in a line that ends with CRLF or LF"
 	many := func(line string) string { return strings.Repeat(line, 500) }
 	mac := encoded(t, charmap.Macintosh, "key,forename\n"+many("1,Ann\n")+"2,André\n")
 	for name, c := range map[string]struct {
@@ -113,6 +114,10 @@ func TestWhatIsWrongWithAFileIsOneFault(t *testing.T) {
 		"a title above": {[]byte("Our pupils,,\nkey,forename,current\n" + many("1,Ann,true\n")),
 			"a.csv:1: header: names no column of this file; the first row must name them: " +
 				"key,forename,year_group,current,note"},
+		"a password after CR alone": {[]byte("key,forename,Jahr\r46AA63b5-c84f-873b-ba39-cd786e8b7f3f,Ann,9\r"),
+			notNames},
+		"a password in the first row": {[]byte("Forename,1,46aa63b5-c84f-873b-ba39-cd786e8b7f3f\n" +
+			many("1,2,46aa63b5-c84f-873b-ba39-cd786e8b7f3f\n")), notNames},
 		"a misspelt column": {[]byte("key,forename,year_grop\n1,Ann,9\n"),
 			"a.csv:1: year_grop: is not a column of this file; did you mean year_group?"},
 		"text without a heading": {[]byte("key,forename,\n1,Ann,\n2,Bob,9\n"),
