@@ -83,6 +83,7 @@ func detailFlags(flags *pflag.FlagSet) {
 		"title": "Staff", "forename": "Staff and Pupil", "surname": "Staff and Pupil", "known-as": "Pupil",
 		"year-group": "Pupil", "house-name": "Pupil", "tutor-group": "Pupil", "email": "Staff and Pupil",
 		"short-name": "Location", "description": "Group", "uuid": "36 characters; made up when not given",
+		"open-to": "all: users of other schools book it at once; not of Staff and Pupil",
 	} {
 		flags.String(name, "", usage)
 	}

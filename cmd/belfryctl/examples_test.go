@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/belfry-schools/belfry/client/api"
 	"github.com/belfry-schools/belfry/client/clienttest"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
@@ -202,4 +204,22 @@ func TestInterface_ManualPagesAndCompletionAreOfEachCommand(t *testing.T) {
 	}
 	_, out, _ := belfryctl(t, nil, "__complete", "users", "add", "--grant", "")
 	valuetest.Has(t, out, "edit_all_events", "permissions are not completed")
+}
+
+// TestEveryFieldHasAFlag: open_to of elements had none.
+func TestEveryFieldHasAFlag(t *testing.T) {
+	commands := everyCommand()
+	for noun, fields := range map[string]any{"elements": api.ElementFields{}, "categories": api.CategoryFields{}} {
+		for of := range reflect.TypeOf(fields).Fields() {
+			name, _, _ := strings.Cut(of.Tag.Get("json"), ",")
+			if name == "type" || name == "entity_type" { // an argument
+				continue
+			}
+			for _, verb := range []string{" add", " change"} {
+				if commands[noun+verb].Flag(strings.ReplaceAll(name, "_", "-")) == nil {
+					t.Errorf("%s has no flag for %s", noun+verb, name)
+				}
+			}
+		}
+	}
 }
