@@ -22,3 +22,17 @@ func TestExport_AfterAMoveKeysAreNotGivenTwice(t *testing.T) {
 		valuetest.Same(t, strings.Count(out, want), 1, "%q in %s", want, out)
 	}
 }
+
+// TestExport_OneThatIsRefusedLeavesTheEarlierOne: a token that had expired, or a user without rights, cost the export
+// that was in the folder.
+func TestExport_OneThatIsRefusedLeavesTheEarlierOne(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	dir := filepath.Join(t.TempDir(), "school")
+	o.does(t, "export", dir)
+	teacher := o.newUser(t, "Ann", "ann@school.example", "--grant", "can_api")
+	o.fails(t, exitFailure, "belfryctl: GET /api/changes: 400 Bad request", "export", dir, "--since", "none")
+	o.does(t, "import", dir, "--dry-run")
+	teacher.fails(t, exitFailure, "belfryctl: GET /api/admin/elements: 403 Forbidden", "export", dir)
+	o.does(t, "import", dir, "--dry-run")
+}

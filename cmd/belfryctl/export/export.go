@@ -65,8 +65,11 @@ func Run(ctx context.Context, c *client.Client, o Options) (Report, error) {
 	if x.state, err = openState(o); err != nil {
 		return Report{}, err
 	}
-	if err := x.run(); err != nil {
-		return Report{}, fmt.Errorf("the export in %s is not whole, the same command goes on with it: %w", o.Dir, err)
+	if err = x.run(); err != nil && x.state.begun {
+		err = fmt.Errorf("the export in %s is not whole, the same command goes on with it: %w", o.Dir, err)
+	}
+	if err != nil {
+		return Report{}, err
 	}
 	report := Report{Rows: map[string]int{}, Next: x.state.Next, LeftOut: x.state.leftOut()}
 	for name, f := range x.state.Files {
@@ -99,7 +102,7 @@ func (x *export) run() error {
 	return x.state.save()
 }
 
-// begin reads what all stages need.
+// begin reads what all stages need. If that is refused, an earlier export in the folder stays.
 func (x *export) begin() error {
 	if x.state.Next == "" {
 		_, next, err := x.c.Changes(x.ctx, "")
@@ -108,16 +111,16 @@ func (x *export) begin() error {
 		}
 		x.state.Next = next
 	}
-	if err := x.state.save(); err != nil {
-		return err
-	}
 	if err := x.readChanges(); err != nil {
 		return err
 	}
 	if x.Element != 0 {
 		x.only = map[string]map[int64]bool{load.Elements: {x.Element: true}, load.Users: {}, load.Categories: {}}
 	}
-	return x.readNames()
+	if err := x.readNames(); err != nil || x.state.begun {
+		return err
+	}
+	return x.state.clear()
 }
 
 // readChanges reads which events have changed since the token.

@@ -20,6 +20,7 @@ import (
 // state is the file bundle.Manifest: the options of the export, and its progress.
 type state struct {
 	dir       string
+	begun     bool                 // the folder is of this export: it has its state
 	Whole     bool                 `json:"whole"` // else an import refuses the folder
 	Origin    string               `json:"origin"`
 	Since     string               `json:"since,omitempty"`
@@ -52,7 +53,8 @@ func (s *state) leftOut() (all []string) {
 	return all
 }
 
-// openState continues the export in the folder, or begins one in a folder that is new, empty, or a complete export.
+// openState continues the export in the folder, or is to begin one in a folder that is new, empty, or has an earlier
+// export, which stays until clear.
 func openState(o Options) (*state, error) {
 	if err := makeDir(o.Dir); err != nil {
 		return nil, err
@@ -70,20 +72,18 @@ func openState(o Options) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := &state{dir: o.Dir}
+	found := &state{dir: o.Dir, begun: true}
 	if err := json.Unmarshal(text, found); err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(o.Dir, bundle.Manifest), err)
 	}
 	same := found.Origin == o.Origin && found.Since == o.Since && found.Element == o.Element &&
 		found.Calendars == o.Calendars
 	switch {
-	case found.Whole:
-		return fresh, fresh.clear()
-	case !same:
+	case !found.Whole && !same:
 		return nil, fmt.Errorf("%s holds another export that is not whole; give the same flags again, or another "+
 			"folder", o.Dir)
-	case o.Element != 0: // which records it exports is in memory only
-		return fresh, fresh.clear()
+	case found.Whole, o.Element != 0: // which records one of an element exports is in memory only
+		return fresh, nil
 	}
 	return found, nil
 }
@@ -93,6 +93,7 @@ func (s *state) clear() error {
 	if err := s.save(); err != nil {
 		return err
 	}
+	s.begun = true
 	for _, kind := range bundle.Files() {
 		for _, name := range []string{kind.File(), partOf(kind.File())} {
 			if err := os.Remove(s.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
