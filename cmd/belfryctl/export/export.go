@@ -5,6 +5,7 @@ package export
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"os"
 	"path"
 
@@ -118,6 +119,10 @@ func (x *export) begin() error {
 		x.only = map[string]map[int64]bool{load.Elements: {x.Element: true}, load.Users: {}, load.Categories: {}}
 	}
 	if err := x.readNames(); err != nil || x.state.begun {
+		return err
+	}
+	// An administrator of a school reads names, but no events.
+	if _, _, err := x.c.Page(x.ctx, "/api/admin/export/events", "events", url.Values{"limit": {"1"}}, ""); err != nil {
 		return err
 	}
 	return x.state.clear()
