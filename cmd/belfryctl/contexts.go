@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/belfry-schools/belfry/cmd/belfryctl/wholefile"
 )
@@ -77,11 +78,15 @@ func (c contexts) of(url string) keptContext {
 }
 
 func (c contexts) index(url string) int {
-	return slices.IndexFunc(c.Kept, func(k keptContext) bool { return k.URL == url })
+	return slices.IndexFunc(c.Kept, func(k keptContext) bool { return k.URL == withoutSlash(url) })
 }
+
+// withoutSlash is how contexts spell an address: with a slash at its end it is the same one.
+func withoutSlash(url string) string { return strings.TrimRight(url, "/") }
 
 // put keeps a context in place of that of the same address, and makes it the current one.
 func (c *contexts) put(k keptContext) {
+	k.URL = withoutSlash(k.URL)
 	c.remove(k.URL)
 	c.Kept, c.Current = append(c.Kept, k), k.URL
 }
@@ -91,7 +96,7 @@ func (c *contexts) remove(url string) {
 	if i := c.index(url); i >= 0 {
 		c.Kept = slices.Delete(c.Kept, i, i+1)
 	}
-	if c.Current == url {
+	if c.Current == withoutSlash(url) {
 		c.Current = ""
 	}
 }

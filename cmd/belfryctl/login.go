@@ -128,7 +128,7 @@ func logoutCommand(s surroundings) *cobra.Command {
 }
 
 func contextCommand(s surroundings) *cobra.Command {
-	use := func(all *contexts, url string) { all.Current = url }
+	use := func(all *contexts, url string) { all.Current = withoutSlash(url) }
 	return family("context", "List and choose the addresses that login has kept a token for", "", listContexts(s),
 		changeContexts(s, "use URL", "Call an address from now on", use),
 		changeContexts(s, "remove URL", "Forget an address, and leave its token valid", (*contexts).remove))

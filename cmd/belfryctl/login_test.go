@@ -70,6 +70,23 @@ func TestTokens_LoginKeepsATokenPerAddress(t *testing.T) {
 	}
 }
 
+// TestALoginIsOfTheAddressWithASlashToo: a command with the other spelling found no login.
+func TestALoginIsOfTheAddressWithASlashToo(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.env["XDG_CONFIG_HOME"] = t.TempDir()
+	o.does(t, "login", "--url", o.system.URL+"/")
+	delete(o.env, "BELFRY_UUID")
+	for _, url := range []string{o.system.URL, o.system.URL + "/"} {
+		o.does(t, "whoami", "--url", url)
+		o.does(t, "context", "use", url)
+		valuetest.Same(t, o.does(t, "context", "list", "-o", "name"), o.system.URL+"\n", "the address")
+		valuetest.Has(t, o.does(t, "context", "list"), "  true ")
+	}
+	o.does(t, "logout", "--url", o.system.URL+"/")
+	o.fails(t, exitFailure, "not logged in", "logout")
+}
+
 func TestTokens_AFileOfContextsThatCannotBeReadIsNoLogin(t *testing.T) {
 	t.Parallel()
 	folder := t.TempDir()
