@@ -233,6 +233,10 @@ func TestAWorkbookIsTheSameBundleAsItsSheetsAsFiles(t *testing.T) {
 	if err == nil || !strings.HasSuffix(err.Error(), "give the workbook itself: "+path) {
 		t.Errorf("its folder: %v", err)
 	}
+	broken := filepath.Join(t.TempDir(), "school.zip") // the error did not say of what
+	errortest.None(t, os.WriteFile(broken, []byte("no zip"), 0o600))
+	_, err = bundle.Open(broken, bundle.Options{})
+	errortest.Says(t, err, "reading the bundle: "+broken+": zip: not a valid zip file", "a broken zip file")
 }
 
 // Every fault is reported by file, line and column; what spreadsheets write is not a fault.

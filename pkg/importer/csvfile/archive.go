@@ -18,7 +18,8 @@ const MaxUnpacked = 1 << 30
 // IsArchive reports whether a path is that of a zip file, by its name.
 func IsArchive(path string) bool { return strings.EqualFold(filepath.Ext(path), ".zip") }
 
-// Folder returns the files at a path: of a folder or, read into memory, of a zip file, which Archive describes.
+// Folder returns the files at a path: of a folder or, read into memory, of a zip file, which Archive describes. Its
+// errors name the path.
 func Folder(path, pattern string) (fs.FS, error) {
 	if !IsArchive(path) {
 		_, err := os.ReadDir(path) // its error names the folder
@@ -28,7 +29,11 @@ func Folder(path, pattern string) (fs.FS, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Archive(packed, MaxUnpacked, pattern)
+	files, err := Archive(packed, MaxUnpacked, pattern)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return files, nil
 }
 
 // Archive reads a zip file whose files take at most unpacked bytes. They are at its top, or in the only folder that has

@@ -64,7 +64,7 @@ func TestOneRoster_AZipFileThatCannotBeRead(t *testing.T) {
 	errortest.None(t, os.WriteFile(broken, []byte("no zip"), 0o600))
 	for path, want := range map[string]string{
 		large:                          "large.zip: takes more than 1024 MiB unpacked; unpack it, and give the folder",
-		broken:                         "not a valid zip",
+		broken:                         "broken.zip: zip: not a valid zip",
 		archive(t, "1.1-bulk", "a/b/"): "holds no manifest.csv", filepath.Join(t.TempDir(), "x.zip"): "no such file",
 	} {
 		_, err := oneroster.Open(path, timetest.London(t))

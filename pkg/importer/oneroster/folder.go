@@ -86,7 +86,7 @@ type (
 func Open(path string, zone wiretime.Zone) (*Folder, error) {
 	files, err := csvfile.Folder(path, manifest)
 	if err != nil {
-		return nil, fmt.Errorf("reading the roster: %s: %w", path, err)
+		return nil, fmt.Errorf("reading the roster: %w", err)
 	}
 	return OpenFiles(files, path, zone)
 }
