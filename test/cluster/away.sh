@@ -31,5 +31,6 @@ store_away() {
 
 all_ready() {
 	school get pods --field-selector status.phase=Running -o json |
-		jq -e '[.items[].status.containerStatuses[0].ready] | length >= 8 and all' >/dev/null
+		jq -e --argjson pods $((2 * ${#SERVICES[@]})) \
+			'[.items[].status.containerStatuses[0].ready] | length >= $pods and all' >/dev/null
 }

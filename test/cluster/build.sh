@@ -127,7 +127,9 @@ install_packages() {
 	say "installing ${missing[*]}"
 	export DEBIAN_FRONTEND=noninteractive
 	apt-get update -qq
-	[ -e $policy ] || { printf '#!/bin/sh\nexit 101 # made by belfry cluster\n' >$policy && chmod +x $policy; }
-	apt-get install -qq -y --no-install-recommends "${missing[@]}" >/dev/null
-	if grep -q 'made by belfry cluster' $policy; then rm $policy; fi # a container image's own stays
+	( # a policy of this script's goes again, also after a failure; a container image's own stays
+		trap 'if grep -q "made by belfry cluster" $policy; then rm $policy; fi' EXIT
+		[ -e $policy ] || { printf '#!/bin/sh\nexit 101 # made by belfry cluster\n' >$policy && chmod +x $policy; }
+		apt-get install -qq -y --no-install-recommends "${missing[@]}" >/dev/null
+	)
 }

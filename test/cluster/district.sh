@@ -5,25 +5,26 @@ DISTRICT=belfry.district.example
 
 # A line for each who, a column for each address that is tried from its network: + is let through, . is refused. The
 # stranger is a pod of another namespace. It reaches what no policy of the release protects; so something is there.
-TARGETS="elements:8080 elements:8081 identity:8081 events:8081 notes:8081 events:9090"
+TARGETS="elements:8080 console:8080 elements:8081 identity:8081 events:8081 notes:8081 events:9090"
 TARGETS+=" mongodb valkey names collector apiserver kubelet"
 REACH='
-stranger   . . . . . . + + + + + +
-frontdoor  + . . . . . + + + + + +
-collector  . . . . . + + + + + + +
+stranger   . . . . . . . + + + + + +
+frontdoor  + + . . . . . + + + + + +
+collector  . . . . . . + + + + + + +
+console    + . . . . . . . . + + . .
 '
 
-# reach_wanted prints REACH and a line for each service, which reaches its neighbours.
+# reach_wanted prints REACH and a line for each service with data, which reaches its neighbours.
 reach_wanted() {
 	local who neighbours row service
 	grep . <<<"$REACH" | tr -s ' '
 	while read -r who neighbours; do
-		row="$who ."
+		row="$who . ."
 		for service in elements identity events notes; do
 			if [[ " $neighbours " == *" $service "* ]]; then row+=" +"; else row+=" ."; fi
 		done
 		echo "$row . + + + + . ."
-	done < <(grep -v '^#' "$CHECKOUT/charts/belfry/files/neighbours.yaml" | tr -d ':[],')
+	done < <(grep -v '^#\|^console' "$CHECKOUT/charts/belfry/files/neighbours.yaml" | tr -d ':[],')
 }
 
 check_district() {

@@ -3,8 +3,8 @@
 
 RATE=30 # requests a second
 
-# targets writes the requests, which are sent in turn: to each service, reads of lists and of records; every ninth
-# request creates an event. None is retried.
+# targets writes the requests, which are sent in turn: to each service with data, reads of lists and of records; every
+# ninth request creates an event. None is retried.
 targets() {
 	local event=$1 category=$2 staff=$3 read
 	jq -n --arg category "$category" --arg organiser "$staff" \

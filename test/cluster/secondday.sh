@@ -10,6 +10,7 @@ day_release() {
 }
 
 second_day() {
+	local left
 	kubectl create namespace day >/dev/null
 	day_release --timeout 3s >"$RUN/log/day.log" 2>&1 && fail "an install passes although its migration has not ended"
 	[ "$(day get job day-belfry-migrate -o jsonpath='{.status.active}')" = 1 ] ||
@@ -26,7 +27,8 @@ second_day() {
 	day_wait
 	helm uninstall day --namespace day >/dev/null
 	day delete job,pod,networkpolicy --selector app.kubernetes.io/instance=day >/dev/null 2>&1
-	! day get job,pod,networkpolicy,service,deployment,configmap -o name | grep -qv kube-root-ca ||
+	left=$(day get job,pod,networkpolicy,service,deployment,configmap -o name)
+	! grep -qv kube-root-ca <<<"$left" ||
 		fail "uninstalling left $(day get all,networkpolicy,configmap -o name)"
 	say "the guide's two commands for uninstalling leave nothing"
 }

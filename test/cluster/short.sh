@@ -5,10 +5,10 @@
 short() {
 	local before after images=${1:?the folder with the archives of the images is missing}
 	require_down
+	install_packages
 	require_possible
 	say "$(nproc) processors, $(uname -r)"
 	machine_says
-	install_packages
 	before=$(traces)
 	trap 'ended $?' EXIT
 	step "bringing the cluster up"

@@ -9,7 +9,7 @@ stores_up() {
 		cd "$CHECKOUT" || exit
 		exec env -u MONGODB_URI -u REDIS_URL STORES_DIR="$RUN/stores" setsid "$RUN/run-stores"
 	) >"$RUN/addresses" 2>"$RUN/log/stores.log" </dev/null 8>&- &
-	until grep -q REDIS_URL "$RUN/addresses"; do
+	until grep -qs REDIS_URL "$RUN/addresses"; do
 		kill -0 $! 2>/dev/null || fail "the stores did not come up: $(tail -5 "$RUN/log/stores.log")"
 		sleep 0.2
 	done
