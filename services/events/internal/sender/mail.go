@@ -28,6 +28,9 @@ const (
 	mailTimeout = 5 * time.Minute
 	// mailGrace is how long a mail may still take when the work has to stop. It is well below the lease's time to live.
 	mailGrace = 5 * time.Second
+	// mailFarewell is how long the server may take to answer QUIT. It is below mailGrace, so that a mail that the
+	// server took counts as sent.
+	mailFarewell = 2 * time.Second
 )
 
 // Mail implements notice.Mail with one server. It is safe for concurrent use.
@@ -47,7 +50,10 @@ func NewMail(s *Settings) (notice.Mail, error) {
 	if err != nil {
 		return nil, errors.New("BELFRY_MAIL_FROM: not an address")
 	}
-	options := []gomail.Option{gomail.WithPort(s.SMTPPort), gomail.WithTimeout(mailTimeout), protections[s.SMTPTLS]}
+	options := []gomail.Option{
+		gomail.WithPort(s.SMTPPort), gomail.WithTimeout(mailTimeout), protections[s.SMTPTLS],
+		gomail.WithoutRset(), // a connection has one mail
+	}
 	if s.SMTPUsername != "" {
 		options = append(options, gomail.WithSMTPAuth(gomail.SMTPAuthAutoDiscover),
 			gomail.WithUsername(s.SMTPUsername), gomail.WithPassword(s.SMTPPassword.Reveal()))
@@ -103,6 +109,19 @@ func (m *Mail) compose(to netmail.Address, items []notice.Item) (*gomail.Msg, er
 	return msg, nil
 }
 
+// talk gives a mail to the server. Ctx ends it only while it connects.
+func (m *Mail) talk(ctx context.Context, msg *gomail.Msg) error {
+	connection, err := m.client.DialToSMTPClientWithContext(ctx)
+	if err != nil {
+		return err
+	}
+	err = m.client.SendWithSMTPClient(connection, msg)
+	_ = connection.UpdateDeadline(mailFarewell)
+	_ = connection.Quit() // its answer does not matter: the mail is sent or not
+	_ = connection.Close()
+	return err
+}
+
 // Send implements notice.Mail.
 func (m *Mail) Send(ctx context.Context, to netmail.Address, items []notice.Item) error {
 	msg, err := m.compose(to, items)
@@ -110,7 +129,7 @@ func (m *Mail) Send(ctx context.Context, to netmail.Address, items []notice.Item
 		return err
 	}
 	sent := make(chan error, 1)
-	go func() { sent <- m.client.DialAndSendWithContext(ctx, msg) }() // ctx ends it only while it connects
+	go func() { sent <- m.talk(ctx, msg) }()
 	select {
 	case err = <-sent:
 	case <-ctx.Done():
@@ -120,7 +139,7 @@ func (m *Mail) Send(ctx context.Context, to netmail.Address, items []notice.Item
 			return ctx.Err()
 		}
 	}
-	if err == nil || msg.IsDelivered() { // an error in taking leave of the server does not matter
+	if err == nil {
 		return nil
 	}
 	var said *gomail.SendError
