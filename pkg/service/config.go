@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/netip"
 	"net/url"
 	"strings"
@@ -18,6 +19,9 @@ import (
 
 // minToken is the least length of the shared token in bytes.
 const minToken = 32
+
+// maxDatabase is the longest name of a database that MongoDB takes, in bytes.
+const maxDatabase = 63
 
 // maxDirectoryMemory is more than any school needs, in MiB.
 const maxDirectoryMemory = 4096
@@ -36,10 +40,15 @@ type Stores struct {
 
 // Check implements settings.Checker.
 func (s *Stores) Check() error {
-	if !s.RedisMode.Valid() {
-		return errors.New("BELFRY_REDIS_MODE: must be server, sentinel or cluster")
+	var faults []error
+	if s.Database == "" || len(s.Database) > maxDatabase || strings.ContainsAny(s.Database, "/\\. \"$") {
+		faults = append(faults, fmt.Errorf("MONGODB_DATABASE: must have 1 to %d bytes, and no space, slash, "+
+			"backslash, dot, quote or dollar", maxDatabase))
 	}
-	return nil
+	if !s.RedisMode.Valid() {
+		faults = append(faults, errors.New("BELFRY_REDIS_MODE: must be server, sentinel or cluster"))
+	}
+	return errors.Join(faults...)
 }
 
 // Config holds the settings of every service. Package telemetry reads the standard OTEL_ variables.
@@ -82,6 +91,14 @@ func (c *Config) Check() error {
 	}
 	if strings.ContainsFunc(c.InternalToken.Reveal(), func(r rune) bool { return r <= ' ' || r > '~' }) {
 		faults = append(faults, errors.New("BELFRY_INTERNAL_TOKEN: has a character that is not visible ASCII"))
+	}
+	for name, address := range map[string]string{
+		"BELFRY_LISTEN": c.Listen, "BELFRY_INTERNAL_LISTEN": c.InternalListen, "BELFRY_HEALTH_LISTEN": c.HealthListen,
+	} {
+		_, port, err := net.SplitHostPort(address)
+		if _, wrong := net.LookupPort("tcp", port); err != nil || wrong != nil {
+			faults = append(faults, fmt.Errorf("%s: not an address with a port, such as :8080", name))
+		}
 	}
 	for name, address := range map[string]string{
 		"BELFRY_IDENTITY_URL": c.IdentityURL, "BELFRY_ELEMENTS_URL": c.ElementsURL, "BELFRY_EVENTS_URL": c.EventsURL,
