@@ -137,6 +137,7 @@ func TestWebhook_ANameThatLeadsInsideLaterIsRefusedAtTheConnection(t *testing.T)
 func TestSettings_AMailServerHasNoPortInItsName(t *testing.T) {
 	for host, fine := range map[string]bool{"mail.school.example": true, "10.20.0.1": true,
 		"fd00::25": true, "[fd00::25]": true,
+		"[]": false, "[mail.school.example]": false, "mail.school.example\n": false,
 		"mail.school.example:587": false, "10.20.0.1:25": false, "smtp://mail.school.example": false} {
 		s := sender.Settings{SMTPHost: host, SMTPPort: 587, SMTPTLS: "mandatory", MailFrom: "belfry@school.example"}
 		err := s.Check()
@@ -155,7 +156,6 @@ func TestSettings_WhatIsWrongIsNamed(t *testing.T) {
 		"BELFRY_SMTP_PASSWORD": func(s *sender.Settings) { s.SMTPUsername = "belfry" },
 		"BELFRY_MAIL_FROM":     func(s *sender.Settings) { s.SMTPHost = "mail.school.example" },
 		"BELFRY_MAIL_DIGEST":   func(s *sender.Settings) { s.MailDigest = -1 },
-		"BELFRY_PUBLIC_URL":    func(s *sender.Settings) { s.PublicURL = "belfry.school.example" },
 	} {
 		s := fine
 		change(&s)
@@ -163,5 +163,10 @@ func TestSettings_WhatIsWrongIsNamed(t *testing.T) {
 		if want == "" && err != nil || want != "" && (err == nil || !strings.HasPrefix(err.Error(), want+":")) {
 			t.Errorf("%v, want %q", err, want)
 		}
+	}
+	for _, wrong := range []string{"school.example", "https://school.example/#", "https://school.example?"} {
+		s := fine
+		s.PublicURL = wrong
+		errortest.Says(t, s.Check(), "BELFRY_PUBLIC_URL:", wrong)
 	}
 }

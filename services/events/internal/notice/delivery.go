@@ -223,11 +223,11 @@ func (s *Service) deliverOne(ctx context.Context, w Webhook, d Delivery) error {
 	case d.Once || now.Sub(d.At) > deliveryPatience:
 		d.State, outcome = Failed, "failed"
 		s.Log.WarnContext(ctx, "a webhook delivery is given up",
-			"webhook", w.ID, "delivery", d.ID, "attempts", d.Attempts, "error", fault)
+			"webhook", w.ID, "delivery", d.ID, "attempts", d.Attempts, "code", code)
 	default:
 		d.DueAt = now.Add(deliveryWait(d.Attempts))
 		s.Log.DebugContext(ctx, "a webhook delivery is tried again",
-			"webhook", w.ID, "delivery", d.ID, "attempts", d.Attempts, "error", fault)
+			"webhook", w.ID, "delivery", d.ID, "attempts", d.Attempts, "code", code)
 	}
 	s.Metrics.Tried(ctx, "webhook", outcome)
 	return s.Store.KeepDelivery(ctx, d)

@@ -3,6 +3,7 @@ package notice_test
 import (
 	"encoding/json"
 	"fmt"
+	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -333,11 +334,26 @@ func TestWebhook_NoSecretIsLogged(t *testing.T) {
 	key := "key-in-the-address"
 	w := o.webhook(t, r.URL+"?key="+key)
 	gone := o.webhook(t, "http://127.0.0.1:1/"+key)
+	const echo = "said-in-the-notice"
+	odd, err := net.Listen("tcp", "127.0.0.1:0")
+	errortest.None(t, err)
+	t.Cleanup(func() { _ = odd.Close() })
+	go func() {
+		for {
+			connection, err := odd.Accept()
+			if err != nil {
+				return
+			}
+			_, _ = connection.Write([]byte(echo + "\r\n\r\n"))
+			_ = connection.Close()
+		}
+	}()
+	talks := o.webhook(t, "http://"+odd.Addr().String())
 	o.tell(t, pending(1, 1))
 	var faults []string
 	timetest.Eventually(t, "an attempt at both", soon, func() bool {
 		faults = nil
-		for _, hook := range []notice.Webhook{w, gone} {
+		for _, hook := range []notice.Webhook{w, gone, talks} {
 			log, err := o.Store.ListDeliveries(t.Context(), hook.ID, 0, 10)
 			errortest.None(t, err)
 			for _, d := range log {
@@ -346,11 +362,11 @@ func TestWebhook_NoSecretIsLogged(t *testing.T) {
 				}
 			}
 		}
-		return len(faults) == 2
+		return len(faults) == 3
 	})
-	valuetest.List(t, faults, []string{"answered 307; redirects are not followed", "connection refused"},
+	valuetest.List(t, faults[:2], []string{"answered 307; redirects are not followed", "connection refused"},
 		"the log says …")
-	for _, secret := range []string{key, w.Secret.Reveal(), gone.Secret.Reveal()} {
+	for _, secret := range []string{key, w.Secret.Reveal(), gone.Secret.Reveal(), odd.Addr().String(), echo} {
 		valuetest.Lacks(t, o.log.String(), secret, "the log shows %s", secret)
 	}
 	if slices.ContainsFunc(r.Got(), func(got receivers.Request) bool { return got.Path != "/hook" }) {

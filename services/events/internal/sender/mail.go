@@ -100,8 +100,8 @@ func (m *Mail) compose(to netmail.Address, items []notice.Item) (*gomail.Msg, er
 		subject = items[0].Heading + ": " + fact.OneLine(items[0].Title, notice.MaxSubject)
 	}
 	msg.Subject(subject)
-	_, domain, _ := strings.Cut(m.from.Address, "@")
-	msg.SetMessageIDWithValue(items[0].Mail + "@" + domain)
+	domain := m.from.Address[strings.LastIndex(m.from.Address, "@"):] // a quoted local part may have one too
+	msg.SetMessageIDWithValue(items[0].Mail + domain)
 	msg.SetDate()
 	msg.SetGenHeader("Auto-Submitted", "auto-generated")
 	msg.SetBodyString(gomail.TypeTextPlain, text.String())

@@ -44,8 +44,8 @@ const longestDigest = 7 * 24 * time.Hour
 func (s *Settings) Check() error {
 	var faults []error
 	if u, err := url.Parse(s.PublicURL); s.PublicURL != "" &&
-		(err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") || u.RawQuery != "" ||
-			u.User != nil) {
+		(err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") || u.User != nil ||
+			strings.ContainsAny(s.PublicURL, "?#")) {
 		faults = append(faults, errors.New("BELFRY_PUBLIC_URL: not an http or https address"))
 	}
 	if protections[s.SMTPTLS] == nil {
@@ -54,7 +54,7 @@ func (s *Settings) Check() error {
 	if s.SMTPPort < 1 || s.SMTPPort > 65535 {
 		faults = append(faults, errors.New("BELFRY_SMTP_PORT: must be a port"))
 	}
-	if bare := strings.Trim(s.SMTPHost, "[]"); !isIPv6(bare) && strings.ContainsAny(bare, ":/@ ") {
+	if bare := strings.Trim(s.SMTPHost, "[]"); !isIPv6(bare) && strings.ContainsAny(s.SMTPHost, "[]:/@ \t\r\n") {
 		faults = append(faults, errors.New("BELFRY_SMTP_HOST: must be a host without a port"))
 	}
 	if s.SMTPUsername != "" && !s.SMTPPassword.Set() {
