@@ -76,11 +76,13 @@ func repeatable(o Options, r Route) fiber.Handler {
 	}
 }
 
-// mayHaveAgain returns a Conflict when the caller may no longer see an answer that it got before, because it lost a
-// right or no longer sees a record in the answer.
+// mayHaveAgain returns a Conflict when the caller may not see an answer that its user got before, because the user lost
+// a right or no longer sees a record in the answer, or because the answer has a secret and now someone else acts as the
+// user, or another token does.
 func mayHaveAgain(c *fiber.Ctx, r Route, answer *answers.Answer) error {
 	p := Principal(c)
-	if !p.Covers(answer.By) {
+	another := p.OriginalID != answer.By.OriginalID || p.Token.ID != answer.By.Token.ID
+	if !p.Covers(answer.By) || r.Secret && another {
 		return idempotency.Lost(nil)
 	}
 	if p.Permissions.Admin {

@@ -58,7 +58,8 @@ type Route struct {
 	Large bool
 	// Streams bounds the streams of a route that answers with one; see Stream.
 	Streams StreamBounds
-	// Secret marks a route whose answer shows a secret: it is never compressed, since its length could reveal it.
+	// Secret marks a route whose answer shows a secret: it is never compressed, since its length could reveal it, and
+	// not repeated after a switch, or to another token.
 	Secret bool
 	// ByToken says by which tokens for programs the route may be called.
 	ByToken TokenUse

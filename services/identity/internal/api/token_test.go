@@ -271,11 +271,24 @@ func TestTokens_AreMadeForUsersThatTheCallerAdministers(t *testing.T) {
 }
 
 func TestTokens_ARepeatedCreationIsTheSameToken(t *testing.T) {
-	c := system(t).Login(t, newPerson(t, "can_api").UUID)
+	p := newPerson(t, "can_api")
+	c := system(t).Login(t, p.UUID)
 	key := []string{"Idempotency-Key", "once"}
 	body := wrappedToken("name", "x", "scope", "read")
 	first := c.Do(t, "POST", myTokens, body, key...).Must(t, 201)
 	c.Do(t, "POST", myTokens, body, key...).Want(t, 201, first.Body)
+
+	// A repeated request gave the token to a user who had switched to the first, and a uuid to a token.
+	other := system(t).Login(t, newPerson(t, "can_api", "can_su").UUID)
+	switchTo(t, other, p.ID).Must(t, 200)
+	other.Do(t, "POST", myTokens, body, key...).WantCode(t, 409)
+	other.Do(t, "POST", myTokens, body, "Idempotency-Key", "another").WantCode(t, 403)
+	admin := system(t).Login(t, newPerson(t, "can_api", "admin").UUID)
+	_, token := newToken(t, admin, myTokens, "administer")
+	user := map[string]any{"user": map[string]any{"name": "Ann", "email": row(nil)["email"]}}
+	admin.Do(t, "POST", "/api/admin/users", user, key...).Must(t, 201)
+	system(t).Client(t).Do(t, "POST", "/api/admin/users", user, append(by(token), key...)...).WantCode(t, 409)
+
 	c.Delete(t, fmt.Sprint(myTokens, "/", first.Int(t, "token.id"))).Must(t, 200)
 	c.Do(t, "POST", myTokens, body, key...).WantCode(t, 409)
 }
