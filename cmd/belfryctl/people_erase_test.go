@@ -40,6 +40,14 @@ func (o office) wantErased(t *testing.T, text string) {
 type leaver struct {
 	element, user, event int64
 	uuid                 string
+	token                string // an administrator's, which was named after the pupil
+}
+
+// writesBy makes a group by a token, of which Redis then has no older state.
+func (o office) writesBy(t *testing.T, token string) {
+	t.Helper()
+	o.system.Client(t).Do(t, "POST", "/api/admin/elements", object{"element": object{"entity_type": "Group",
+		"name": "By a token"}}, "Authorization", "Bearer "+token).Must(t, 201)
 }
 
 // leaverOf makes the pupil Zoë O'Quill, and has others write of her wherever they can.
@@ -87,6 +95,9 @@ func (o office) leaverOf(t *testing.T) leaver {
 	for name, c := range map[string]*servicetest.Client{"Zo O'Quill's week": admin, "Quill's phone": self} {
 		c.Post(t, fmt.Sprintf("/api/elements/%d/feeds", l.element), object{"feed": object{"name": name}}).Must(t, 201)
 	}
+	l.token = admin.Post(t, "/api/me/tokens", object{"token": object{"name": "For Zo O'Quill", "scope": "administer"}}).
+		Must(t, 201).Text(t, "token.token") // its name stayed with the user and in the audit
+	o.writesBy(t, l.token)
 	self.Get(t, fmt.Sprintf("/api/elements/%d", hall)).Must(t, 200)
 	admin.Get(t, fmt.Sprintf("/api/elements/%d/commitments", l.element)).Must(t, 200)
 	admin.Do(t, "POST", "/api/admin/elements", object{"element": object{
@@ -116,6 +127,7 @@ func TestPeopleErase_NoStoreHasTheNameAnyMore(t *testing.T) {
 	if feeds.Len(t, "feeds") != 1 || feeds.Text(t, "feeds.0.name") != name+"'s week" {
 		t.Errorf("feeds: %s", feeds.Body)
 	}
+	o.writesBy(t, l.token)
 	o.wantErased(t, "quill")
 	o.wantErased(t, "Zoë")
 
@@ -406,6 +418,7 @@ func TestPeopleErase_GoesOnAfterAKill(t *testing.T) {
 	valuetest.Same(t, admin.Get(t, path).Must(t, 200).Text(t, "erasure.state"), "running", "without notes it")
 	o.system.Restart(t, "notes")
 	wantOut(t, o.does(t, "people", "erase", fmt.Sprint(l.element), "--really"), "is erased")
+	o.writesBy(t, l.token)
 	o.wantErased(t, "quill")
 	once := object{"erasure": object{"element_id": l.element}}
 	admin.Post(t, "/api/admin/erasures", once).WantCode(t, 200, "once more")

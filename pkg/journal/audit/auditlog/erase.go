@@ -38,14 +38,17 @@ func (l *Log) Erase(p erasure.Person) erasure.Part {
 			if !differs {
 				continue
 			}
-			update := bson.D{{Key: "$set", Value: bson.D{{Key: "changes", Value: without.Changes}}}}
+			set := bson.D{{Key: "changes", Value: without.Changes}}
 			var gone bson.D
 			if without.From == "" {
 				gone = append(gone, bson.E{Key: "from", Value: ""})
 			}
 			if without.TokenName == "" {
 				gone = append(gone, bson.E{Key: "token_name", Value: ""})
+			} else {
+				set = append(set, bson.E{Key: "token_name", Value: without.TokenName})
 			}
+			update := bson.D{{Key: "$set", Value: set}}
 			if len(gone) > 0 {
 				update = append(update, bson.E{Key: "$unset", Value: gone})
 			}
@@ -77,6 +80,9 @@ func erased(e audit.Entry, p erasure.Person, texts, keys *erasure.Texts) (withou
 				*value, differs = nil, true
 			}
 		}
+	}
+	if name, found := texts.Replace(e.TokenName); found {
+		without.TokenName, differs = name, true
 	}
 	if e.From+e.TokenName != "" && (slices.Contains(p.UserIDs, e.User) || slices.Contains(p.UserIDs, e.Original)) {
 		without.From, without.TokenName, differs = "", "", true

@@ -71,8 +71,8 @@ func (u *User) erase(instead, salt string) {
 }
 
 // EraseTexts is the part of an erasure that takes the person out of the names and keys of users without an element,
-// such as "Carer of Zoe Abbott", and out of the pupils that users stand for. A user whose whole name is that of the
-// person keeps it: it is a namesake.
+// such as "Carer of Zoe Abbott", of the names of all users' tokens, and of the pupils that users stand for. A user
+// whose whole name is that of the person keeps it: it is a namesake.
 func (s *Service) EraseTexts(p erasure.Person) erasure.Part {
 	texts := erasure.NewTexts(p.Names, p.Instead)
 	return s.eachUser(func(ctx context.Context, u User) (int, error) {
@@ -89,21 +89,27 @@ func (s *Service) EraseTexts(p erasure.Person) erasure.Part {
 	})
 }
 
-// forget takes an erased person out of the pupils that a user stands for, and out of the texts of one without an
-// element, and says whether that changed anything.
+// forget takes an erased person out of the pupils that a user stands for, out of the names of tokens, and out of the
+// texts of a user without an element, and says whether that changed anything.
 func (u *User) forget(texts *erasure.Texts, p erasure.Person) bool {
-	stood := slices.Contains(u.StandsFor, p.ElementID)
-	if stood {
+	changed := slices.Contains(u.StandsFor, p.ElementID)
+	if changed {
 		others := slices.DeleteFunc(slices.Clone(u.StandsFor), func(id int64) bool { return id == p.ElementID })
 		u.StandsFor = inOrder(others)
 	}
+	u.Tokens = slices.Clone(u.Tokens)
+	for i := range u.Tokens {
+		if name, named := texts.Replace(u.Tokens[i].Name); named {
+			u.Tokens[i].Name, changed = name, true
+		}
+	}
 	name, named := texts.Replace(u.Name)
 	if u.ElementID != 0 || named && name == p.Instead {
-		return stood
+		return changed
 	}
 	key, keyed := texts.ReplaceKey(u.Key, u.ID)
 	u.Name, u.Key = name, key
-	return stood || named || keyed
+	return changed || named || keyed
 }
 
 // EraseAnswers is the part of an erasure that forgets the answers kept for repeated requests that name the person.
