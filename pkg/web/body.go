@@ -25,6 +25,8 @@ const (
 	firstRead = 4 << 10
 	// bodyRetry is the Retry-After of a body without room.
 	bodyRetry = time.Second
+	// slowBody is after how long a body's sender is admitted again: it may have lost its session or its rights.
+	slowBody = time.Second
 )
 
 // intake has the room for the bodies of one listener.
@@ -151,14 +153,14 @@ func (s *share) read(ctx context.Context, stream io.Reader, declared, limit int)
 }
 
 // receive reads the body of a request that may call r. The deadline starts again when it has arrived: the time that a
-// client takes to send is bounded by readTimeout alone.
+// client takes to send is bounded by readTimeout alone. After a slow body, rights are decided again.
 func (in *intake) receive(o Options, r Route) fiber.Handler {
 	limit := r.MaxBody
 	if r.Access == Anyone && r.Admit == nil || r.Method == fiber.MethodDelete {
 		limit = min(limit, smallBody)
 	}
 	return func(c *fiber.Ctx) error {
-		request := c.Request()
+		request, began := c.Request(), time.Now()
 		if request.IsBodyStream() {
 			own := &share{intake: in, of: o.holder(c), neighbour: r.Access == Neighbour}
 			defer own.release()
@@ -178,6 +180,11 @@ func (in *intake) receive(o Options, r Route) fiber.Handler {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(c.UserContext()), o.Timeout)
 		defer cancel()
 		c.SetUserContext(ctx)
+		if r.Access != Anyone && r.Access != Neighbour && time.Since(began) > slowBody {
+			if err := admit(o, r, c); err != nil {
+				return err
+			}
+		}
 		return c.Next()
 	}
 }

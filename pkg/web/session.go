@@ -72,37 +72,45 @@ func (o Options) credentials(c *fiber.Ctx) (loader, bool) {
 // the route, and only administrators where the route is for them.
 func signIn(o Options, r Route) fiber.Handler {
 	return func(c *fiber.Ctx) error {
-		load, ok := o.credentials(c)
-		if !ok {
-			return problem.New(problem.AccessDenied, "")
-		}
-		c.SetUserContext(directory.Begin(c.UserContext()))
-		record, err := load(c.UserContext())
-		var refused *problem.Error
-		switch {
-		case errors.As(err, &refused):
+		if err := admit(o, r, c); err != nil {
 			return err
-		case err != nil:
-			return problem.Wrap(problem.Unavailable, err, "")
-		}
-		p := record.Principal()
-		if !p.MayUseAPI {
-			return problem.New(problem.AccessDenied, "")
-		}
-		c.Locals(principalKey, p)
-		c.Locals(loadKey, load)
-		Act(c, p, o.TrustedProxies)
-		if p.Token.ID != 0 && !r.admits(p.Token, c) {
-			return r.insufficient(c)
-		}
-		switch { // no route of the contract, whose 403 says nothing else
-		case r.Access == Admin && !p.Permissions.Admin:
-			return problem.New(problem.Forbidden, "needs admin")
-		case r.Access == SchoolAdmin && !p.AdministersSchools():
-			return problem.New(problem.Forbidden, "needs admin or admin_of")
 		}
 		return c.Next()
 	}
+}
+
+// admit is what signIn does before the next handler.
+func admit(o Options, r Route, c *fiber.Ctx) error {
+	load, ok := o.credentials(c)
+	if !ok {
+		return problem.New(problem.AccessDenied, "")
+	}
+	c.SetUserContext(directory.Begin(c.UserContext()))
+	record, err := load(c.UserContext())
+	var refused *problem.Error
+	switch {
+	case errors.As(err, &refused):
+		return err
+	case err != nil:
+		return problem.Wrap(problem.Unavailable, err, "")
+	}
+	p := record.Principal()
+	if !p.MayUseAPI {
+		return problem.New(problem.AccessDenied, "")
+	}
+	c.Locals(principalKey, p)
+	c.Locals(loadKey, load)
+	Act(c, p, o.TrustedProxies)
+	if p.Token.ID != 0 && !r.admits(p.Token, c) {
+		return r.insufficient(c)
+	}
+	switch { // no route of the contract, whose 403 says nothing else
+	case r.Access == Admin && !p.Permissions.Admin:
+		return problem.New(problem.Forbidden, "needs admin")
+	case r.Access == SchoolAdmin && !p.AdministersSchools():
+		return problem.New(problem.Forbidden, "needs admin or admin_of")
+	}
+	return nil
 }
 
 // Principal returns the user who acts. It is the zero Principal on routes that need no session.

@@ -7,12 +7,16 @@ import (
 	"net"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/session"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
@@ -123,6 +127,36 @@ func TestHardToBreak_HostileInput_ABodyMayArriveAfterTheDeadlineOfARequest(t *te
 	}
 	if answer, err := io.ReadAll(c); err != nil || !strings.HasSuffix(string(answer), `{"status":"OK"}`) {
 		t.Errorf("%q, %v", answer, err)
+	}
+}
+
+// TestHardToBreak_HostileInput_ASlowBodyIsNotWrittenWithRightsThatWereLost: a request whose body took seconds to arrive
+// was carried out for a user who was logged out meanwhile.
+func TestHardToBreak_HostileInput_ASlowBodyIsNotWrittenWithRightsThatWereLost(t *testing.T) {
+	t.Parallel()
+	var left atomic.Int64
+	base, _ := serve(t, func() (session.Record, error) {
+		if left.Add(-1) < 0 {
+			return session.Record{}, session.ErrNone
+		}
+		return user(principal.All())()
+	}, web.Route{Method: "POST", Path: "/write", Access: web.SignedIn, Handler: ok})
+	for _, c := range []struct {
+		sessions int64
+		want     string
+	}{{2, `{"status":"OK"}`}, {1, `{"status":"Access denied"}`}} {
+		left.Store(c.sessions)
+		connection := dial(t, base)
+		errortest.None(t, errortest.Of(io.WriteString(connection, "POST /write HTTP/1.1\r\nHost: x\r\n"+
+			"Cookie: "+cookie+"\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{")))
+		timetest.Eventually(t, "admission", patience, func() bool { return left.Load() < c.sessions })
+		time.Sleep(3 * time.Second) // longer than the service waits before it looks again
+		errortest.None(t, errortest.Of(io.WriteString(connection, "}")))
+		answer, err := io.ReadAll(connection)
+		errortest.None(t, err)
+		if !strings.HasSuffix(string(answer), c.want) {
+			t.Errorf("with %d sessions: %q", c.sessions, answer)
+		}
 	}
 }
 
