@@ -14,6 +14,7 @@
 package session
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
@@ -21,7 +22,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"strconv"
 	"time"
 
 	"github.com/redis/go-redis/v9"
@@ -301,32 +301,41 @@ func (s *Store) create(ctx context.Context, r Record, replaces Token, mustReplac
 	return token, nil
 }
 
-// end removes a session and returns its user, the original one of a switched session, and its provider. KEYS: prefix;
-// ARGV: hash.
-var end = redis.NewScript(finish + `
-local s = redis.call('HMGET', KEYS[1] .. 'session:' .. ARGV[1], 'user', 'original', 'provider')
-if not s[1] then return {'0', ''} end
-finish(KEYS[1], ARGV[1], s[1], s[2])
-return {s[2] == '0' and s[1] or s[2], s[3] or ''}`)
-
-// Ended is a session that was ended.
-type Ended struct {
-	UserID   int64  // whose it was, of a switched session who switched; 0: there was no such session
+// Held is a session that a user has.
+type Held struct {
+	UserID   int64  // of a switched session, who switched; 0: there is no such session
 	Hash     string // Token.Hash of its id
 	Provider string // Origin.Provider
 }
 
-// End ends the session of token, if there is one.
-func (s *Store) End(ctx context.Context, token Token) (Ended, error) {
-	answer, err := end.Run(ctx, s.redis, []string{s.o.Prefix}, token.Hash()).StringSlice()
-	if err != nil {
-		return Ended{}, fmt.Errorf("end session: %w", err)
+// Find returns the session of token, whether or not its user may use it.
+func (s *Store) Find(ctx context.Context, token Token) (Held, error) {
+	hash := token.Hash()
+	var stored struct {
+		User     int64  `redis:"user"`
+		Original int64  `redis:"original"`
+		Provider string `redis:"provider"`
 	}
-	userID, err := strconv.ParseInt(answer[0], 10, 64)
-	if err != nil {
-		return Ended{}, fmt.Errorf("end session: %w", err)
+	if err := s.redis.HMGet(ctx, s.sessionKey(hash), "user", "original", "provider").Scan(&stored); err != nil {
+		return Held{}, fmt.Errorf("find session: %w", err)
 	}
-	return Ended{userID, token.Hash(), answer[1]}, nil
+	return Held{cmp.Or(stored.Original, stored.User), hash, stored.Provider}, nil
+}
+
+// end removes sessions. KEYS: prefix; ARGV: hashes.
+var end = redis.NewScript(finish + `
+for _, hash in ipairs(ARGV) do
+  local s = redis.call('HMGET', KEYS[1] .. 'session:' .. hash, 'user', 'original')
+  if s[1] then finish(KEYS[1], hash, s[1], s[2]) end
+end
+return 0`)
+
+// End ends the sessions with these hashes that exist.
+func (s *Store) End(ctx context.Context, hashes ...string) error {
+	if err := end.Run(ctx, s.redis, []string{s.o.Prefix}, hashes).Err(); err != nil {
+		return fmt.Errorf("end sessions: %w", err)
+	}
+	return nil
 }
 
 // refresh rewrites a user in all its sessions, or ends them. It stores the version, so that a login with an older one

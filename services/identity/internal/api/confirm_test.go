@@ -88,9 +88,10 @@ func (o *office) confirm(t *testing.T, times int) {
 // logout ends a session as the handler does.
 func (o *office) logout(t *testing.T, token session.Token) {
 	t.Helper()
-	ended, err := o.sessions.End(t.Context(), token)
+	held, err := o.sessions.Find(t.Context(), token)
 	errortest.None(t, err)
-	errortest.None(t, o.MarkEnded(t.Context(), ended.UserID, ended.Hash))
+	errortest.None(t, o.MarkEnded(t.Context(), held.UserID, held.Hash))
+	errortest.None(t, o.sessions.End(t.Context(), held.Hash))
 }
 
 // snapshot returns a function that sets Redis back, as far as it is this test's, to what it holds now.

@@ -238,12 +238,15 @@ func (h handlers) endFromProvider(c *fiber.Ctx) error {
 	if used {
 		return web.OK(c)
 	}
-	all, err := h.sessions.EndFrom(ctx, logout.From)
-	if err != nil {
-		return problem.Wrap(problem.Unavailable, err, "")
-	}
-	for _, ended := range all {
-		if err := h.users.MarkEnded(ctx, ended.UserID, ended.Hash); err != nil {
+	for { // a switch may have replaced one meanwhile
+		all, err := h.sessions.FindFrom(ctx, logout.From)
+		if err != nil {
+			return problem.Wrap(problem.Unavailable, err, "")
+		}
+		if len(all) == 0 {
+			break
+		}
+		if err := h.endForGood(ctx, all...); err != nil {
 			return err
 		}
 	}

@@ -105,19 +105,34 @@ func (h handlers) logout(c *fiber.Ctx) error {
 // end ends the session of the request, if there is one, and returns the provider at which it began, if any.
 func (h handlers) end(c *fiber.Ctx) (provider string, err error) {
 	if token, ok := h.cookies.Token(c); ok {
-		ended, err := h.sessions.End(c.UserContext(), token)
+		held, err := h.sessions.Find(c.UserContext(), token)
 		if err != nil {
 			return "", problem.Wrap(problem.Unavailable, err, "")
 		}
-		if ended.UserID != 0 {
-			if err := h.users.MarkEnded(c.UserContext(), ended.UserID, ended.Hash); err != nil {
+		if held.UserID != 0 {
+			if err := h.endForGood(c.UserContext(), held); err != nil {
 				return "", err
 			}
 		}
-		provider = ended.Provider
+		provider = held.Provider
 	}
 	h.cookies.Clear(c)
 	return provider, nil
+}
+
+// endForGood ends sessions. It marks them first: while they exist, what failed can be repeated.
+func (h handlers) endForGood(ctx context.Context, all ...session.Held) error {
+	var hashes []string
+	for _, held := range all {
+		if err := h.users.MarkEnded(ctx, held.UserID, held.Hash); err != nil {
+			return err
+		}
+		hashes = append(hashes, held.Hash)
+	}
+	if err := h.sessions.End(ctx, hashes...); err != nil {
+		return problem.Wrap(problem.Unavailable, err, "")
+	}
+	return nil
 }
 
 // switchUser answers contract 4.5 and 5.5 to 5.10. Of several requests at once with one cookie, one succeeds.
@@ -197,8 +212,7 @@ func (h handlers) renew(c *fiber.Ctx, store storing, decide func(context.Context
 			err = h.audit.Record(ctx, h.sessionEntry(c, actors))
 		}
 		if err != nil {
-			_, endErr := h.sessions.End(ctx, token)
-			return errors.Join(err, endErr)
+			return errors.Join(err, h.sessions.End(ctx, token.Hash()))
 		}
 		h.cookies.Set(c, token)
 		return nil
