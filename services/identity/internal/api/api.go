@@ -77,6 +77,7 @@ func prepare(ctx context.Context, r *service.Runtime, own *Settings) error {
 const (
 	// confirmInterval bounds the delay until sessions follow a change whose process died, or that Redis has lost.
 	confirmInterval = time.Second
+	forgetInterval  = time.Hour // of ended sessions
 	firstRetry      = 100 * time.Millisecond
 	// writeMargin is for clocks that differ, and for writes that the database finishes after their deadline.
 	writeMargin = time.Minute
@@ -114,11 +115,16 @@ func build(ctx context.Context, r *service.Runtime, own *Settings) (service.Surf
 		Name: "the confirmation of sessions", Log: r.Log, Step: users.ConfirmSessions,
 		Every: confirmInterval, Retry: firstRetry, LongestRetry: confirmInterval,
 	})
+	forgetting := background.New(background.Options{
+		Name: "the deletion of ended sessions", Log: r.Log, Step: users.ForgetEnded,
+		Every: forgetInterval, Retry: time.Second, LongestRetry: time.Minute,
+	})
 	return service.Surface{
 		Public:   h.public(),
 		Internal: h.internal(),
 		Components: []lifecycle.Component{
 			lifecycle.Background("confirmation of sessions", confirmation.Run),
+			lifecycle.Background("deletion of ended sessions", forgetting.Run),
 			lifecycle.Background("audit", log.Run(r.Log)),
 			lifecycle.Background("sweep of sessions", r.Sessions.RunSweep(r.Log)),
 		},

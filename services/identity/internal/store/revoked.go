@@ -57,6 +57,15 @@ func (s *Store) MarkEnded(ctx context.Context, userID int64, hash string) error 
 	}
 }
 
+// ForgetEnded implements user.Store.
+func (s *Store) ForgetEnded(ctx context.Context, before time.Time) error {
+	_, err := s.ended.DeleteMany(ctx, bson.D{{Key: "at", Value: bson.D{{Key: "$lt", Value: before}}}})
+	if err != nil {
+		return fmt.Errorf("forget ended sessions: %w", err)
+	}
+	return nil
+}
+
 func changedSince(t time.Time) bson.D { return mongostore.WhereExists("sessions_changed", "$gte", t) }
 
 func endedSince(t time.Time) bson.D {

@@ -219,6 +219,22 @@ func TestHardToBreak_Row07_OfEachUserTheLastHundredEndedSessionsAreRemembered(t 
 	}
 }
 
+// TestPrivacy_EndedSessionsAreForgotten: the hashes and times of a user's last logouts were kept for ever.
+func TestPrivacy_EndedSessionsAreForgotten(t *testing.T) {
+	s, db := open(t)
+	ended := endedCollection(db)
+	at := time.Now()
+	old := at.Add(-time.Hour)
+	errortest.None(t, errortest.Of(ended.InsertMany(t.Context(), []any{
+		endedDocument{UserID: 1, At: old, Sessions: []endedSession{{Hash: "old", At: old}}},
+		endedDocument{UserID: 2, At: at, Sessions: []endedSession{{Hash: "new", At: at}}},
+	})))
+	errortest.None(t, s.ForgetEnded(t.Context(), at.Add(-time.Minute)))
+	_, left, err := s.ListRevoked(t.Context(), time.Time{})
+	errortest.None(t, err)
+	valuetest.Holds(t, slices.Equal(left, []string{"new"}), "left are %v", left)
+}
+
 func TestFindAdministrators_AreActive(t *testing.T) {
 	s, _ := open(t)
 	administrator, inactive, plain := person(1), person(2), person(3)

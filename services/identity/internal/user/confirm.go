@@ -49,6 +49,11 @@ func (s *Service) ConfirmSessions(ctx context.Context) error {
 	return nil
 }
 
+// ForgetEnded deletes the ended sessions of users who have had none for longer than ConfirmSessions looks back.
+func (s *Service) ForgetEnded(ctx context.Context) error {
+	return s.Store.ForgetEnded(ctx, s.since(time.Time{}, time.Now()))
+}
+
 // since returns from when on revocations may be missing in the sessions.
 func (s *Service) since(confirmed, now time.Time) time.Time {
 	oldest := now.Add(-s.SessionLife) // no session is older

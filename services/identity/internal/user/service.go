@@ -47,6 +47,8 @@ type Store interface {
 	// MarkEnded stores that a session of a user was ended, by the hash of its id. Of each user the last hundred are
 	// kept.
 	MarkEnded(ctx context.Context, userID int64, hash string) error
+	// ForgetEnded deletes the ended sessions of users whose last one ended before a time.
+	ForgetEnded(ctx context.Context, before time.Time) error
 	// ListRevoked returns the users whose sessions had to follow a write since a time, and the hashes of the sessions
 	// that were ended since, both in no order.
 	ListRevoked(ctx context.Context, since time.Time) (users []User, ended []string, err error)
