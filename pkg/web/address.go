@@ -9,8 +9,11 @@ import (
 	"github.com/gofiber/fiber/v2"
 )
 
-// sourceBits is the network of IPv6 that counts as one address.
-const sourceBits = 64
+// The networks of IPv6 that count as one address, and as one site.
+const (
+	sourceBits  = 64
+	networkBits = 48
+)
 
 // ClientAddress returns the address that the request came from: the peer's, or, when the peer is a trusted proxy, the
 // last address in X-Forwarded-For that is not a trusted proxy. The header's lines are one list, in their order. An
@@ -38,7 +41,12 @@ func ClientAddress(c *fiber.Ctx, trusted []netip.Prefix) string {
 
 // SourceOf returns the source that an address counts as: an IPv4 address, or a /64 of IPv6. An invalid address is
 // returned as it is.
-func SourceOf(address string) string {
+func SourceOf(address string) string { return prefixOf(address, sourceBits) }
+
+// NetworkOf returns what may have many sources: a /48 of IPv6. Of any other address it is SourceOf.
+func NetworkOf(address string) string { return prefixOf(address, networkBits) }
+
+func prefixOf(address string, bits int) string {
 	ip, err := netip.ParseAddr(address)
 	ip = ip.Unmap()
 	switch {
@@ -47,7 +55,7 @@ func SourceOf(address string) string {
 	case ip.Is4():
 		return ip.String()
 	}
-	return netip.PrefixFrom(ip, sourceBits).Masked().String()
+	return netip.PrefixFrom(ip, bits).Masked().String()
 }
 
 // peerAddress returns the address at the other end of the connection.

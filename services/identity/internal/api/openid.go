@@ -127,8 +127,8 @@ func (h handlers) beginAtProvider(c *fiber.Ctx) error {
 	if !ownPath(returning) {
 		return h.refuse(c, errReturn, "")
 	}
-	source := web.SourceOf(web.ClientAddress(c, h.trusted))
-	a, err := h.providers.pending.Begin(c.UserContext(), client.Name, returning, source)
+	address := web.ClientAddress(c, h.trusted)
+	a, err := h.providers.pending.Begin(c.UserContext(), client.Name, returning, address)
 	if err != nil {
 		return h.refuse(c, problem.Wrap(problem.Unavailable, err, ""), returning)
 	}

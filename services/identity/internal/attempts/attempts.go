@@ -7,7 +7,6 @@ import (
 	"crypto/rand"
 	"fmt"
 	"maps"
-	"net/netip"
 	"sync"
 	"time"
 
@@ -22,9 +21,6 @@ const (
 	perNetwork = 100
 	window     = time.Minute
 )
-
-// networkBits is what counts as one network of IPv6.
-const networkBits = 48
 
 // Counter counts in sorted sets of failed logins by their time in milliseconds, that of Redis: one for each address
 // and one for each network of IPv6. Each is below the prefix and gone a window after its last failure.
@@ -50,12 +46,11 @@ type counted struct {
 // sets are those that count a failure from address. The keys of one failure have the same hash tag, so that a cluster
 // keeps them on one node.
 func (k *Counter) sets(address string) []counted {
-	key, own := k.prefix+"failedlogins:", web.SourceOf(address)
-	network, err := netip.ParsePrefix(own)
-	if err != nil {
-		return []counted{{key + "{" + own + "}", perAddress}}
+	own, network := web.SourceOf(address), web.NetworkOf(address)
+	key := k.prefix + "failedlogins:{" + network + "}"
+	if own == network {
+		return []counted{{key, perAddress}}
 	}
-	key += "{" + netip.PrefixFrom(network.Addr(), networkBits).Masked().String() + "}"
 	return []counted{{key + own, perAddress}, {key, perNetwork}}
 }
 

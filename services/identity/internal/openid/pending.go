@@ -13,15 +13,17 @@ import (
 	"golang.org/x/oauth2"
 
 	"github.com/belfry-schools/belfry/pkg/redisstore"
+	"github.com/belfry-schools/belfry/pkg/web"
 )
 
 // Life is how long a login may be under way.
 const Life = 10 * time.Minute
 
-// How many logins are under way at most, in all and from one address. The oldest give way.
+// How many logins are under way at most, in all, from one network and from one address. The oldest give way.
 const (
-	inAll  = 20_000
-	perOne = 2_000
+	inAll      = 20_000
+	perNetwork = 5_000
+	perOne     = 2_000
 )
 
 // Attempt is a login under way.
@@ -37,30 +39,32 @@ type Attempt struct {
 }
 
 // Pending keeps the logins under way in Redis, for all replicas: login:<state> has one, logins the states of all by
-// their time in milliseconds, that of Redis, and logins:<address> those from one address. logout:<hash> is a logout
-// token that has ended its sessions.
+// their time in milliseconds, that of Redis, and logins:<address> those from one address or network. logout:<hash> is a
+// logout token that has ended its sessions.
 type Pending struct {
 	redis  redis.UniversalClient
 	prefix string
 
-	inAll, perOne int
+	inAll, perNetwork, perOne int
 }
 
 // NewPending returns the logins under way of a deployment.
 func NewPending(client redis.UniversalClient, keys redisstore.Keys) *Pending {
-	return &Pending{client, keys.Together("logins"), inAll, perOne}
+	return &Pending{client, keys.Together("logins"), inAll, perNetwork, perOne}
 }
 
 // stateOf is the state of the login whose cookie has that value.
 func stateOf(key string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(key))) }
 
 // add keeps a login, and removes the oldest where there are too many. KEYS: prefix; ARGV: state, login, milliseconds to
-// keep it, address, how many from one address, how many in all.
+// keep it, then sets, each with how many it may have, at last that of all. What gives way in one leaves that of all
+// too: otherwise what is gone would push others out.
 var add = redis.NewScript(`
 local t = redis.call('TIME')
 local now = t[1] * 1000 + math.floor(t[2] / 1000)
 redis.call('SET', KEYS[1] .. 'login:' .. ARGV[1], ARGV[2], 'PX', ARGV[3])
-for key, most in pairs({[KEYS[1] .. 'logins:' .. ARGV[4]] = ARGV[5], [KEYS[1] .. 'logins'] = ARGV[6]}) do
+for i = 4, #ARGV, 2 do
+  local key, most = KEYS[1] .. ARGV[i], ARGV[i + 1]
   redis.call('ZREMRANGEBYSCORE', key, '-inf', now - ARGV[3])
   redis.call('ZADD', key, now, ARGV[1])
   redis.call('PEXPIRE', key, ARGV[3])
@@ -68,12 +72,13 @@ for key, most in pairs({[KEYS[1] .. 'logins:' .. ARGV[4]] = ARGV[5], [KEYS[1] ..
   for _, state in ipairs(over > 0 and redis.call('ZRANGE', key, 0, over - 1) or {}) do
     redis.call('DEL', KEYS[1] .. 'login:' .. state)
     redis.call('ZREM', key, state)
+    redis.call('ZREM', KEYS[1] .. 'logins', state)
   end
 end
 return 1`)
 
-// Begin keeps a new login at a provider that began from an address (web.SourceOf), and returns it.
-func (p *Pending) Begin(ctx context.Context, provider, returning, source string) (Attempt, error) {
+// Begin keeps a new login at a provider that began from an address, and returns it.
+func (p *Pending) Begin(ctx context.Context, provider, returning, address string) (Attempt, error) {
 	a := Attempt{
 		Provider: provider, Return: returning,
 		Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), Key: rand.Text(),
@@ -83,7 +88,13 @@ func (p *Pending) Begin(ctx context.Context, provider, returning, source string)
 	if err != nil {
 		return Attempt{}, fmt.Errorf("encode a login: %w", err)
 	}
-	err = add.Run(ctx, p.redis, []string{p.prefix}, a.State, data, Life.Milliseconds(), source, p.perOne, p.inAll).Err()
+	source, network := web.SourceOf(address), web.NetworkOf(address)
+	arguments := []any{a.State, data, Life.Milliseconds(), "logins:" + source, p.perOne}
+	if network != source {
+		arguments = append(arguments, "logins:"+network, p.perNetwork)
+	}
+	arguments = append(arguments, "logins", p.inAll)
+	err = add.Run(ctx, p.redis, []string{p.prefix}, arguments...).Err()
 	if err != nil {
 		return Attempt{}, fmt.Errorf("keep a login: %w", err)
 	}

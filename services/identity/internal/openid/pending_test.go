@@ -1,6 +1,7 @@
 package openid
 
 import (
+	"fmt"
 	"strconv"
 	"testing"
 
@@ -49,6 +50,22 @@ func TestOpenID_AFloodFromOneAddressEndsItsOwnLoginsAlone(t *testing.T) {
 	for name, a := range map[string]Attempt{"a bystander's": bystander, "the last of the flood": last} {
 		errortest.Report(t, errortest.Of(p.Take(t.Context(), a.State, a.Key)), "%s login", name)
 	}
+}
+
+// TestOpenID_AFloodFromOneNetworkEndsItsOwnLoginsAlone: a /48 of IPv6, which any customer may have, has 65,536 sources
+// by which logins are counted, and could end those of all others. It has lower bounds than a deployment.
+func TestOpenID_AFloodFromOneNetworkEndsItsOwnLoginsAlone(t *testing.T) {
+	p := newPending(t)
+	p.inAll, p.perNetwork = 300, 100
+	bystander, first := begin(t, p, "2001:db8:1::1"), begin(t, p, "2001:db8:2::1")
+	for i := range p.inAll {
+		begin(t, p, fmt.Sprintf("2001:db8:2:%x::1", i))
+	}
+	errortest.Is(t, errortest.Of(p.Take(t.Context(), first.State, first.Key)), ErrState, "the first login of the flood")
+	kept, err := p.redis.ZCard(t.Context(), p.prefix+"logins").Result()
+	errortest.None(t, err)
+	valuetest.Same(t, kept, int64(p.perNetwork+1), "logins, with the bystander's")
+	errortest.None(t, errortest.Of(p.Take(t.Context(), bystander.State, bystander.Key)), "a bystander's login")
 }
 
 // TestOpenID_TheNumberOfLoginsIsBounded has a lower bound than a deployment, which would take a minute to reach.
