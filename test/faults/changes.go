@@ -16,9 +16,6 @@ type listedChange struct {
 // compareChanges compares the list of all changes with the ledger: what was acknowledged is listed once, and what did
 // not happen is not.
 func (c *check) compareChanges(ctx context.Context) error {
-	if c.ledger.since == "" {
-		return nil
-	}
 	var listed []listedChange
 	for token := c.ledger.since; ; {
 		page, next, err := c.ledger.client.Changes(ctx, token)

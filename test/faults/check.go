@@ -143,10 +143,8 @@ func (c *check) left(ctx context.Context) (map[string]int, error) {
 		faults = append(faults, count("records with messages to send", collection, has("outbox")),
 			count("records with entries for the audit", collection, has("audit")),
 			count("deleted records", collection, bson.D{{Key: "deleted", Value: true},
-				{Key: "version", Value: bson.D{{Key: "$gt", Value: 1}}}})) // a fence, which stays, is not written again
-		if c.ledger.since != "" {
-			faults = append(faults, count("records with changes to list", collection, has("changes")))
-		}
+				{Key: "version", Value: bson.D{{Key: "$gt", Value: 1}}}}), // a fence, which stays, is not written again
+			count("records with changes to list", collection, has("changes")))
 	}
 	waiting := bson.D{{Key: "waiting", Value: true}}
 	faults = append(faults, count("series that are not done", "series",

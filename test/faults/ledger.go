@@ -108,7 +108,7 @@ type ledger struct {
 	complaints complaints
 	counts     *counts
 	slots      atomic.Int64
-	since      string // the token of the changes before all writes; "": a release takes part that lists none
+	since      string // the token of the changes before all writes
 
 	mu          sync.Mutex
 	bookings    []*booking
@@ -123,10 +123,8 @@ func newLedger(ctx context.Context, s *system, o arguments, console *console) (*
 	}
 	l := &ledger{school: sc, seed: o.seed, rate: o.rate, console: console, counts: newCounts(),
 		memberships: map[membership]verdict{}}
-	if o.older == "" {
-		if _, l.since, err = sc.client.Changes(ctx, ""); err == nil {
-			err = sc.fillHalls(ctx)
-		}
+	if _, l.since, err = sc.client.Changes(ctx, ""); err == nil {
+		err = sc.fillHalls(ctx)
 	}
 	return l, err
 }

@@ -22,10 +22,7 @@ var previousCommit string
 var errNoOlder = errors.New("the release before is not at hand")
 
 // release is a state of Belfry whose services were built.
-type release struct {
-	name, bin string
-	keeps     bool // its writes lose no field that it does not know
-}
+type release struct{ name, bin string }
 
 // olderCommit returns the commit of a revision. "previous" is the newest tag of a release below the commit that is
 // checked out, such as v1.0.0, or, where there is none, the commit that previous.txt names.
@@ -65,8 +62,6 @@ func buildCommit(ctx context.Context, root, commit, dir string, packages []strin
 		return release{}, fmt.Errorf("tar: %w: %s", err, printed)
 	}
 	r := release{name: "older", bin: filepath.Join(dir, "bin")}
-	_, err := os.Stat(filepath.Join(source, "pkg", "mongostore", "unknown.go"))
-	r.keeps = err == nil
 	if err := checkout.BuildIn(ctx, source, r.bin+string(filepath.Separator), packages...); err != nil {
 		return r, fmt.Errorf("the release before: %w", err)
 	}

@@ -65,11 +65,8 @@ func (sc *school) fillHalls(ctx context.Context) error {
 }
 
 // move moves the series of a hall by some days, each of its events to the time of another, while one of them is changed
-// individually. False if there are no halls.
+// individually.
 func (w *writer) move(ctx context.Context) bool {
-	if len(w.halls) == 0 {
-		return false
-	}
 	events := w.halls[w.dice.IntN(len(w.halls))].events
 	alone, named := events[w.dice.IntN(len(events))], events[w.dice.IntN(len(events))]
 	first := firstDay.AddDate(0, 0, seriesBegin+w.dice.IntN(2*occurrences)).Add(9 * time.Hour)
@@ -125,11 +122,8 @@ func (c *check) compareHalls(ctx context.Context) error {
 	return nil
 }
 
-// series creates a series of daily lessons; false where a release takes part that may have none.
+// series creates a series of daily lessons.
 func (w *writer) series(ctx context.Context) bool {
-	if w.since == "" {
-		return false
-	}
 	day := firstDay.AddDate(0, 0, seriesBegin+w.dice.IntN(days))
 	r := &repeated{title: word("Series"), first: day.Add(9 * time.Hour)}
 	a, v := w.attempt(ctx, w.writer, kindSeries, http.MethodPost, "/api/events", fields{
