@@ -362,7 +362,9 @@ func (w *walk) shown(ctx context.Context, events []Event) ([]Event, error) {
 func (w *walk) tells(e *Event) bool {
 	days := e.Days(w.o.Zone)
 	touches := func(c Commitment) bool {
-		return slices.ContainsFunc(w.reached[c.ElementID], days.Overlaps) && (!w.sight.firmAlone() || c.Status.firm())
+		return slices.ContainsFunc(w.reached[c.ElementID], days.Overlaps) &&
+			(!w.sight.firmAlone() || c.Status.firm()) &&
+			(w.sight.days[c.ElementID] == nil || w.sight.reaches(c.ElementID, days)) // no group that was left
 	}
 	has := func(c Commitment) bool { return c.Status == w.wanted.Status && w.sight.counts(c, days) }
 	return (!e.Redacted || !w.wanted.tellsWhat()) &&
