@@ -229,7 +229,7 @@ func TestDecisionsPart9_ASeriesLooksOnlyAtEventsThatItsMakerSees(t *testing.T) {
 }
 
 // A pupil that reads its own series is not shown the ids of the events for which days were left out, and staff are not
-// shown the title of confidential events that a series avoids.
+// shown which confidential events a series avoids: their title, or, of a whole category, their ids.
 func TestDecisionsPart9_ASeriesTellsOfNoEventThatIsNotSeen(t *testing.T) {
 	s := loadSchool(t)
 	o := s.onlookers(t)
@@ -241,12 +241,39 @@ func TestDecisionsPart9_ASeriesTellsOfNoEventThatIsNotSeen(t *testing.T) {
 	if a.Len(t, "series.left_out") != 1 || a.At(t, "series.left_out.0.event_id") != "null" {
 		t.Errorf("its maker reads %s", a.Body)
 	}
-	made = makeSeries(t, o.admin, s.ofSeries("Club", []any{}, "rule", "FREQ=DAILY;COUNT=3",
-		"not_during", map[string]any{"event_category_id": o.care, "body": "Meeting about Joel"},
-		"during", nil))
-	for name, c := range map[string]*servicetest.Client{"staff": o.staff, "admin": o.admin} {
-		a := c.Get(t, path("/api/series/%d", made.Series.ID)).Must(t, 200)
-		valuetest.Same(t, a.Has("series.not_during.0.body"), name == "admin", "%s reads %s", name, a.Body)
+	meeting := book(t, owner, map[string]any{"body": "Meeting about Joel", "event_category_id": o.care,
+		"starts_at_text": "2027-01-06 11:00", "ends_at_text": "2027-01-06 12:00"}, o.other).Event.ID
+	for _, calendar := range []map[string]any{
+		{"event_category_id": o.care, "body": "Meeting about Joel"},
+		{"event_category_id": o.care},
+	} {
+		made = makeSeries(t, o.admin, s.ofSeries("Club", []any{}, "rule", "FREQ=DAILY;COUNT=3",
+			"not_during", calendar, "during", nil))
+		for name, c := range map[string]*servicetest.Client{"staff": o.staff, "admin": o.admin} {
+			a := c.Get(t, path("/api/series/%d", made.Series.ID)).Must(t, 200)
+			if a.Has("series.not_during.0.eventcategory_id") != (name == "admin") || a.Len(t, "series.left_out") != 1 ||
+				(a.At(t, "series.left_out.0.event_id") == fmt.Sprint(meeting)) != (name == "admin") {
+				t.Errorf("%s reads %s", name, a.Body)
+			}
+		}
+	}
+}
+
+// TestDecisionsPart9_ASearchByAGroupEndsWithTheMembership: a school-wide event was found by a group of it that the
+// pupil had left, though the event does not show it.
+func TestDecisionsPart9_ASearchByAGroupEndsWithTheMembership(t *testing.T) {
+	s := loadSchool(t)
+	o := s.onlookers(t)
+	set := group(t, o.own, "2026-09-01", "2027-07-31")
+	on := func(day string) string {
+		return fmt.Sprint(book(t, s.as(t, "owner"), map[string]any{"body": "Open day", "event_category_id": o.wide,
+			"starts_at_text": day + " 09:00", "ends_at_text": day + " 10:00"}, set).Event.ID)
+	}
+	during, after := on("2027-07-31"), on("2027-08-01")
+	for name, c := range map[string]*servicetest.Client{"pupil": o.pupil, "staff": o.staff} {
+		a := c.Get(t, path("/api/events?element=%d&start_date=2027-07-01&end_date=2027-08-31", set)).Must(t, 200)
+		valuetest.Same(t, a.At(t, "events.0.id"), during, "%s reads %s", name, a.Body)
+		valuetest.Same(t, a.Has("events.1"), name == "staff", "%s finds the event %s: %s", name, after, a.Body)
 	}
 }
 

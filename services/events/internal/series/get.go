@@ -40,7 +40,7 @@ func (s *Service) Get(ctx context.Context, p principal.Principal, id int64) (Vie
 		found.LeftOut, found.Repeat.During, found.Repeat.NotDuring = nil, nil, nil
 	}
 	if !p.Permissions.Admin && found.Pattern.OwnerID != p.UserID {
-		if err := s.redact(ctx, &found.Repeat); err != nil {
+		if err := s.redact(ctx, &found); err != nil {
 			return View{}, err
 		}
 	}
@@ -48,34 +48,39 @@ func (s *Service) Get(ctx context.Context, p principal.Principal, id int64) (Vie
 	return View{Series: found, Events: seen}, err
 }
 
-// redact removes calendars that name the title of confidential events. Admins and the series' maker see them.
-func (s *Service) redact(ctx context.Context, r *Repeat) error {
+// redact removes calendars of confidential categories, and which events these are. Admins and the series' maker see
+// them.
+func (s *Service) redact(ctx context.Context, shown *Series) error {
+	r := &shown.Repeat
 	named := slices.Clone(r.NotDuring)
 	if r.During != nil {
 		named = append(named, *r.During)
 	}
-	var ids []int64
-	for _, c := range named {
-		if c.Body != "" {
-			ids = append(ids, c.CategoryID)
-		}
-	}
-	if len(ids) == 0 {
+	if len(named) == 0 {
 		return nil
 	}
-	found, err := s.o.Categories.Find(ctx, ids, nil)
+	found, err := s.o.Categories.Find(ctx, sequence.Map(named, func(c Calendar) int64 { return c.CategoryID }), nil)
 	if err != nil {
 		return err
 	}
 	hidden := func(c Calendar) bool {
-		return c.Body != "" && !slices.ContainsFunc(found, func(of category.Category) bool {
+		return !slices.ContainsFunc(found, func(of category.Category) bool {
 			return of.ID == c.CategoryID && !of.Confidential
 		})
+	}
+	if !slices.ContainsFunc(named, hidden) {
+		return nil
 	}
 	if r.During != nil && hidden(*r.During) {
 		r.During = nil
 	}
 	r.NotDuring = slices.DeleteFunc(slices.Clone(r.NotDuring), hidden)
+	shown.LeftOut = slices.Clone(shown.LeftOut)
+	for i := range shown.LeftOut {
+		if shown.LeftOut[i].Reason == Within {
+			shown.LeftOut[i].EventID = 0
+		}
+	}
 	return nil
 }
 
