@@ -18,6 +18,8 @@ type Reader interface {
 	Name() string
 	Find(ctx context.Context, filter any, opts ...options.Lister[options.FindOptions]) (*mongo.Cursor, error)
 	FindOne(ctx context.Context, filter any, opts ...options.Lister[options.FindOneOptions]) *mongo.SingleResult
+	Distinct(ctx context.Context, field string, filter any,
+		opts ...options.Lister[options.DistinctOptions]) *mongo.DistinctResult
 	CountDocuments(ctx context.Context, filter any, opts ...options.Lister[options.CountOptions]) (int64, error)
 }
 
