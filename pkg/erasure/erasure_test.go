@@ -79,6 +79,24 @@ func TestTexts_FormsThatLookTheSame(t *testing.T) {
 	}
 }
 
+// TestTexts_NamesInMarkdownAndShorterNames: names were not found in system notes where they have a character that
+// Markdown escapes, nor where a longer name of the person began at the same place and was part of another word.
+func TestTexts_NamesInMarkdownAndShorterNames(t *testing.T) {
+	t.Parallel()
+	texts := erasure.NewTexts([]string{"Ann St. Clair", "Ann St. Clair (9A)"}, "x")
+	for text, want := range map[string]string{
+		`Tom, Ann St\. Clair (9A), Eve`: "Tom, x, Eve",
+		`Ann St\. Clair \(9A\)`:         "x",
+		"<li>Ann St. Clair (9A)</li>":   "<li>x</li>",
+		"Ann St. Clair (9A)B":           "x (9A)B",
+		"Ann St Clair":                  "Ann St Clair",
+	} {
+		if got, found := texts.Replace(text); got != want || found != (got != text) {
+			t.Errorf("%q: %q, %v", text, got, found)
+		}
+	}
+}
+
 func TestTexts_KeysThatStillDiffer(t *testing.T) {
 	t.Parallel()
 	texts := erasure.NewTexts(erasure.NamesOf("Zoë", "Zo", "O'Neil"), "Former pupil 151")

@@ -16,30 +16,32 @@ import (
 
 // Texts finds and replaces a person's names in texts. A name counts in any letter case and with any space between its
 // words, when it is not part of another name: "Zoe Abbott" is in "Zoe  ABBOTT's lesson", and neither in "Zoe
-// Abbotts" nor in "Zoe Abbott-Jones". It is found as HTML and JSON write it, with any apostrophe and hyphen, and with
-// letters of one character or with combining marks, too. It is safe for concurrent use.
+// Abbotts" nor in "Zoe Abbott-Jones". It is found as HTML, JSON and Markdown write it, with any apostrophe and hyphen,
+// and with letters of one character or with combining marks, too. It is safe for concurrent use.
 type Texts struct {
-	any     *regexp.Regexp // nil: there is no name
-	parts   [][]byte       // in small letters: a text without any of them has no name; nil: any text may have one
+	any     *regexp.Regexp   // nil: there is no name
+	each    []*regexp.Regexp // the same names one by one, at the beginning of a text; longer ones first
+	parts   [][]byte         // in small letters: a text without any of them has no name; nil: any text may have one
 	instead string
 }
 
 // NewTexts returns the Texts that replace the names by another text.
 func NewTexts(names []string, instead string) *Texts {
+	t := &Texts{instead: instead, parts: partsOf(names)}
 	var patterns []string
 	// Longer names first, so that the whole of a name is replaced.
 	longest := func(a, b string) int { return len(b) - len(a) }
 	for _, name := range slices.SortedStableFunc(slices.Values(written(names)), longest) {
 		words := strings.Fields(name)
 		for i, w := range words {
-			words[i] = alike.Replace(regexp.QuoteMeta(w))
+			words[i] = patternOf(w)
 		}
 		if len(words) > 0 {
-			patterns = append(patterns, strings.Join(words, `(?:[\s\x{a0}]|\\[fnrt])+`))
+			pattern := strings.Join(words, `(?:[\s\x{a0}]|\\[fnrt])+`)
+			patterns = append(patterns, pattern)
+			t.each = append(t.each, regexp.MustCompile(`\A(?i)(?:`+pattern+`)`))
 		}
 	}
-	t := &Texts{instead: instead}
-	t.parts = partsOf(names)
 	if len(patterns) > 0 {
 		t.any = regexp.MustCompile(`(?i)(?:` + strings.Join(patterns, "|") + `)`)
 	}
@@ -53,6 +55,18 @@ const (
 
 // alike replaces characters of a name by expressions that match all their forms.
 var alike = strings.NewReplacer("'", "["+apostrophes+"]", "-", "["+hyphens+"]")
+
+// patternOf matches a word of a name, with or without Markdown's backslashes before its punctuation.
+func patternOf(word string) string {
+	var b strings.Builder
+	for _, r := range word {
+		if r < utf8.RuneSelf && (unicode.IsPunct(r) || unicode.IsSymbol(r)) {
+			b.WriteString(`\\?`)
+		}
+		b.WriteString(alike.Replace(regexp.QuoteMeta(string(r))))
+	}
+	return b.String()
+}
 
 // plain is a name with the usual apostrophes and hyphens.
 func plain(name string) string {
@@ -152,8 +166,9 @@ func (t *Texts) replace(text string, all bool) (string, bool) {
 		if place == nil {
 			break
 		}
-		from, to := at+place[0], at+place[1]
-		if !alone(text, from, to) {
+		from := at + place[0]
+		to, alone := t.end(text, from)
+		if !alone {
 			_, width := utf8.DecodeRuneInString(text[from:])
 			at = from + width
 			continue
@@ -170,6 +185,16 @@ func (t *Texts) replace(text string, all bool) (string, bool) {
 	}
 	b.WriteString(text[written:])
 	return b.String(), true
+}
+
+// end returns where the longest name that begins at a place and stands alone there ends.
+func (t *Texts) end(text string, from int) (to int, found bool) {
+	for _, name := range t.each {
+		if place := name.FindStringIndex(text[from:]); place != nil && alone(text, from, from+place[1]) {
+			return from + place[1], true
+		}
+	}
+	return 0, false
 }
 
 // alone says whether a part of a text stands alone, outside longer words, double names and addresses.
