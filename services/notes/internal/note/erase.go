@@ -27,7 +27,7 @@ func (s *Service) erase(ctx context.Context, id int64, p erasure.Person, texts *
 		return err
 	}
 	without, found := texts.Replace(n.Contents)
-	if n.OwnerID != 0 || !found {
+	if n.Topic == "" || !found {
 		return s.Store.Delete(ctx, id, func(n *Note) error {
 			if slices.Contains(p.UserIDs, n.OwnerID) || texts.In([]byte(n.Contents+"\n"+n.HTML+"\n"+n.Key)) {
 				return nil
@@ -35,7 +35,7 @@ func (s *Service) erase(ctx context.Context, id int64, p erasure.Person, texts *
 			return record.ErrNotFound // it is in what is pending alone, or no longer there
 		})
 	}
-	n.Contents = without
+	n.Contents, n.Markup = without, 0
 	if err := s.render(&n); err != nil {
 		return err
 	}
