@@ -144,31 +144,31 @@ func (p *peer) call(ctx context.Context, path string, body []byte, repeatable bo
 		return nil, problem.Wrap(problem.Unavailable, err, "%s is away", p.name)
 	}
 	if answer.code != fasthttp.StatusOK {
-		return nil, raised(p.name, answer.code, answer.text)
+		return nil, raised(p.name, answer)
 	}
 	return answer.text, nil
 }
 
 // raised returns the problem that a neighbour answered with. When the neighbour refused the token or had a fault, it
 // is a fault here; when the neighbour's own stores are away, it is Unavailable.
-func raised(name string, code int, text []byte) error {
+func raised(name string, a answer) error {
 	var envelope struct {
 		Message string
 		Record  string
 		ID      string
 		Errors  problem.Fields
 	}
-	if err := json.Unmarshal(text, &envelope); err != nil {
-		return fmt.Errorf("%s answered %d without an envelope", name, code)
+	if err := json.Unmarshal(a.text, &envelope); err != nil {
+		return fmt.Errorf("%s answered %d without an envelope", name, a.code)
 	}
-	kind := problem.OfCode(code)
+	kind := problem.OfCode(a.code)
 	switch kind {
 	case problem.Unavailable:
-		return problem.New(kind, "%s is away", name)
+		envelope.Message = name + " is away"
 	case problem.Internal, problem.AccessDenied:
-		return fmt.Errorf("%s answered %d: %s", name, code, envelope.Message)
+		return fmt.Errorf("%s answered %d: %s", name, a.code, envelope.Message)
 	}
 	p := problem.New(kind, "%s", envelope.Message)
-	p.Record, p.ID, p.Fields = envelope.Record, envelope.ID, envelope.Errors
+	p.Record, p.ID, p.Fields, p.RetryAfter = envelope.Record, envelope.ID, envelope.Errors, a.again
 	return p
 }

@@ -50,8 +50,9 @@ type labelled struct {
 
 // answer is the neighbour's.
 type answer struct {
-	code int
-	text []byte
+	code  int
+	text  []byte
+	again time.Duration // Retry-After
 }
 
 // peer returns the neighbour whose internal listener is at base.
@@ -131,6 +132,9 @@ func (p *peer) exchange(ctx context.Context, request *fasthttp.Request, repeatab
 		return a, !connection.LastUseTime().IsZero(), errors.Join(context.Cause(ctx), err)
 	}
 	a.code = response.StatusCode()
+	if seconds, err := strconv.Atoi(string(response.Header.Peek(fasthttp.HeaderRetryAfter))); err == nil {
+		a.again = time.Duration(seconds) * time.Second
+	}
 	if a.text, err = read(ctx, reader, response); err != nil {
 		return a, false, backoff.Permanent(err)
 	}
