@@ -18,7 +18,7 @@ func entry(ctx context.Context, before, after note.Note) []audit.Entry {
 
 // follow returns the change of a note for the clients that follow.
 func follow(before, after note.Note) change.Item {
-	item := change.Item{Kind: change.Note, EventID: max(before.EventID, after.EventID)}
+	item := change.Item{Kind: change.Note, EventID: cmp.Or(after.EventID, before.EventID)}
 	if before.ID != 0 {
 		item.Before = new(before.Audience())
 	}

@@ -31,3 +31,6 @@ func Queries() map[string]bson.D {
 			bson.E{Key: "limit", Value: 100}),
 	}
 }
+
+// Follow returns the change that those who follow are told of.
+var Follow = follow

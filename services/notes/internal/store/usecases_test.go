@@ -308,6 +308,20 @@ func TestImport_CreatesUpdatesAndLeavesAlone(t *testing.T) {
 	}
 }
 
+// TestImport_ANoteThatMovesIsFollowedUnderItsNewEvent: it was told under the event with the greater id.
+func TestImport_ANoteThatMovesIsFollowedUnderItsNewEvent(t *testing.T) {
+	of := func(event int64) note.Note { return note.Note{ID: 1, EventID: event} }
+	for name, c := range map[string]struct {
+		before, after note.Note
+		want          int64
+	}{
+		"down": {of(9), of(3), 3}, "up": {of(3), of(9), 9},
+		"created": {note.Note{}, of(3), 3}, "deleted": {of(9), note.Note{}, 9},
+	} {
+		valuetest.Same(t, store.Follow(c.before, c.after).EventID, c.want, name)
+	}
+}
+
 func TestImport_ABadRecordFailsAlone(t *testing.T) {
 	s, _, _ := newService(t)
 	rows := batch(t,
