@@ -21,6 +21,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/cenkalti/backoff/v5"
 )
 
 const (
@@ -235,7 +237,7 @@ func (c *Client) call(ctx context.Context, r request, answer any) error {
 			err = c.once(ctx, r, answer)
 		}
 		if r.creates && err != nil && !untouched(err) {
-			return &final{err}
+			return backoff.Permanent(err)
 		}
 		return err
 	})

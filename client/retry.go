@@ -58,11 +58,6 @@ type networkError struct{ error }
 
 func (e *networkError) Unwrap() error { return e.error }
 
-// final is an error after which the call may not be made again.
-type final struct{ error }
-
-func (f *final) Unwrap() error { return f.error }
-
 // Missing says whether err is Belfry's answer that there is no such record: 404, or 400 where a commitment is deleted.
 // A 404 of a proxy, or of a service that does not have the path, says nothing of a record.
 func Missing(err error) bool {
@@ -84,7 +79,7 @@ func untouched(err error) bool {
 
 // persist calls try until it succeeds, fails for good, or has failed as often as Options says. A call may be made
 // twice: a login creates another session, a batch is matched by keys, an element is retired once. A call that may not
-// be made again returns final.
+// be made again returns a backoff.PermanentError.
 func (c *Client) persist(ctx context.Context, try func() error) error {
 	pauses := &backoff.ExponentialBackOff{InitialInterval: c.options.Wait, RandomizationFactor: 0.3, Multiplier: 2,
 		MaxInterval: 20 * c.options.Wait}
@@ -96,15 +91,13 @@ func (c *Client) persist(ctx context.Context, try func() error) error {
 		}))
 	}
 	_, err := backoff.Retry(ctx, func() (struct{}, error) {
-		err := try()
-		if err == nil {
-			return struct{}{}, nil
-		}
-		if ctx.Err() != nil || !passing(err) {
-			return struct{}{}, backoff.Permanent(err)
-		}
-		if failed := (*Error)(nil); errors.As(err, &failed) && failed.after > 0 {
-			return struct{}{}, &delayed{error: err, after: backoff.RetryAfterError{Duration: failed.after}}
+		err, final, failed := try(), (*backoff.PermanentError)(nil), (*Error)(nil)
+		switch {
+		case err == nil, errors.As(err, &final):
+		case ctx.Err() != nil || !passing(err):
+			err = backoff.Permanent(err)
+		case errors.As(err, &failed) && failed.after > 0:
+			err = &delayed{error: err, after: backoff.RetryAfterError{Duration: failed.after}}
 		}
 		return struct{}{}, err
 	}, options...)
@@ -129,8 +122,8 @@ func (d *delayed) As(target any) bool {
 }
 
 func cause(err error) error {
-	if f := (*final)(nil); errors.As(err, &f) {
-		return f.error
+	if final := (*backoff.PermanentError)(nil); errors.As(err, &final) {
+		return final.Err
 	}
 	if d := (*delayed)(nil); errors.As(err, &d) {
 		return d.error
@@ -143,9 +136,6 @@ func cause(err error) error {
 // or a page in place of the envelope. A host name that does not exist and an invalid certificate do not pass, nor does
 // what a proxy decides: a redirect, a login of its own, a body that is too large for it.
 func passing(err error) bool {
-	if done := (*final)(nil); errors.As(err, &done) {
-		return false
-	}
 	if failed := (*Error)(nil); errors.As(err, &failed) {
 		switch failed.Code {
 		case http.StatusTooManyRequests,
