@@ -147,12 +147,7 @@ func Answer(w http.ResponseWriter, code int, fields map[string]any) {
 
 func (s *School) login(w http.ResponseWriter, r *http.Request) {
 	var body struct{ UUID string }
-	if r.Method == http.MethodGet {
-		body.UUID = r.URL.Query().Get("uuid")
-	} else if json.NewDecoder(r.Body).Decode(&body) != nil || r.URL.RawQuery != "" {
-		body.UUID = ""
-	}
-	if body.UUID != UUID {
+	if json.NewDecoder(r.Body).Decode(&body) != nil || r.URL.RawQuery != "" || body.UUID != UUID {
 		Answer(w, http.StatusUnauthorized, map[string]any{"status": "Access denied"})
 		return
 	}
