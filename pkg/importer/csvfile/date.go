@@ -1,7 +1,6 @@
 package csvfile
 
 import (
-	"strconv"
 	"strings"
 	"time"
 
@@ -18,28 +17,19 @@ func DateFormats() []DateFormat {
 	return []DateFormat{"dd/mm/yyyy", "mm/dd/yyyy", "dd.mm.yyyy", "dd-mm-yyyy"}
 }
 
+// layouts are the formats as time has them.
+var layouts = map[DateFormat]string{"dd/mm/yyyy": "2/1/2006", "mm/dd/yyyy": "1/2/2006", "dd.mm.yyyy": "2.1.2006",
+	"dd-mm-yyyy": "2-1-2006"}
+
 // day reads a date in the format.
 func (f DateFormat) day(text string) (iso string, ok bool) {
-	if len(f) == 0 {
+	at, err := time.Parse(layouts[f], text)
+	if err != nil || f == "" {
 		return "", false
 	}
-	separator := string(f[len("dd")])
-	parts := strings.Split(text, separator)
-	numbers := map[string]int{}
-	for i, name := range strings.Split(string(f), separator) {
-		if len(parts) != 3 || len(parts[i]) > len(name) || name == "yyyy" && len(parts[i]) < len(name) {
-			return "", false
-		}
-		n, err := strconv.ParseUint(parts[i], 10, 16)
-		if err != nil {
-			return "", false
-		}
-		numbers[name] = int(n)
-	}
-	at := time.Date(numbers["yyyy"], time.Month(numbers["mm"]), numbers["dd"], 0, 0, 0, 0, time.UTC)
 	iso = at.Format(time.DateOnly)
-	_, err := wiretime.ParseDay(iso)
-	return iso, err == nil && at.Day() == numbers["dd"] && int(at.Month()) == numbers["mm"]
+	_, err = wiretime.ParseDay(iso)
+	return iso, err == nil
 }
 
 // national says whether a text looks like a date that does not begin with its year.
