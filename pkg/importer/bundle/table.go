@@ -22,12 +22,12 @@ type table struct {
 
 // listSheets finds the tables of a workbook: its sheets, named as the files are, without .csv.
 func listSheets(text []byte, unpacked int64, file string, faults *csvfile.FaultsError) (map[Kind]*table, error) {
-	book, err := workbook.Read(text, unpacked)
+	found, err := workbook.Read(text, unpacked)
 	if err != nil {
 		return nil, fmt.Errorf("reading the bundle: %s: %w", file, err)
 	}
 	tables := map[Kind]*table{}
-	for _, s := range book.Sheets() {
+	for _, s := range found {
 		kind := Kind(strings.ToLower(strings.TrimSpace(s.Name)))
 		fault := csvfile.Fault{File: file + "#" + csvfile.Brief(s.Name), Line: 1, Column: "file"}
 		switch earlier := tables[kind]; {

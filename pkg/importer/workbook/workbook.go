@@ -17,12 +17,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
 )
 
-// Book is a workbook. All its texts are in memory.
-type Book struct {
-	sheets []*Sheet
-}
-
-// Sheet is a sheet that is not empty.
+// Sheet is a sheet that is not empty. All its texts are in memory.
 type Sheet struct {
 	Name string
 	rows []csvfile.Record // those with a text, at least as wide as the first
@@ -31,11 +26,11 @@ type Sheet struct {
 // ErrUnreadable means that a file is not a workbook, or is damaged.
 var ErrUnreadable = errors.New("is not an .xlsx workbook that can be read; save it again, without a password, as .xlsx")
 
-// Read reads a workbook that takes at most unpacked bytes, and XML elements and cells in proportion. It refuses one
-// that would take too much memory, whatever its size.
-func Read(text []byte, unpacked int64) (*Book, error) { return open(text, limitsOf(unpacked)) }
+// Read returns the sheets, in their order, of a workbook that takes at most unpacked bytes, and XML elements and cells
+// in proportion. It refuses one that would take too much memory, whatever its size.
+func Read(text []byte, unpacked int64) ([]*Sheet, error) { return open(text, limitsOf(unpacked)) }
 
-func open(text []byte, l limits) (book *Book, err error) {
+func open(text []byte, l limits) (sheets []*Sheet, err error) {
 	packed, err := zip.NewReader(bytes.NewReader(text), int64(len(text)))
 	if err != nil {
 		return nil, ErrUnreadable
@@ -46,7 +41,7 @@ func open(text []byte, l limits) (book *Book, err error) {
 	// The library panics on some files that no spreadsheet writes.
 	defer func() {
 		if recover() != nil {
-			book, err = nil, ErrUnreadable
+			sheets, err = nil, ErrUnreadable
 		}
 	}()
 	file, err := excelize.OpenReader(bytes.NewReader(text), excelize.Options{RawCellValue: true,
@@ -54,16 +49,15 @@ func open(text []byte, l limits) (book *Book, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w (%w)", ErrUnreadable, err)
 	}
-	book, err = read(file)
-	return book, errors.Join(err, file.Close())
+	sheets, err = read(file)
+	return sheets, errors.Join(err, file.Close())
 }
 
-func read(file *excelize.File) (*Book, error) {
+func read(file *excelize.File) (sheets []*Sheet, err error) {
 	properties, err := file.GetWorkbookProps()
 	if err != nil {
 		return nil, fmt.Errorf("%w (%w)", ErrUnreadable, err)
 	}
-	book := &Book{}
 	cells := cells{file: file, since1904: properties.Date1904 != nil && *properties.Date1904, formats: map[int]format{}}
 	for _, name := range file.GetSheetList() {
 		s, err := cells.sheet(name)
@@ -71,14 +65,11 @@ func read(file *excelize.File) (*Book, error) {
 			return nil, fmt.Errorf("sheet %q: %w", csvfile.Brief(name), err)
 		}
 		if len(s.rows) > 0 {
-			book.sheets = append(book.sheets, s)
+			sheets = append(sheets, s)
 		}
 	}
-	return book, nil
+	return sheets, nil
 }
-
-// Sheets lists the sheets that are not empty, in their order.
-func (b *Book) Sheets() []*Sheet { return b.sheets }
 
 // Records returns the rows of the sheet. Their lines are the spreadsheet's.
 func (s *Sheet) Records() iter.Seq2[csvfile.Record, error] {

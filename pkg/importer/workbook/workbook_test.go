@@ -82,9 +82,9 @@ func TestCellsAreReadAsWhatTheyAre(t *testing.T) {
 				style(t, f, "A2", c.code, c.id)
 			}
 		})
-		book, err := Read(content(t, path), MaxUnpacked)
+		sheets, err := Read(content(t, path), MaxUnpacked)
 		errortest.None(t, err, name)
-		if r := book.sheets[0].rows[1]; r.Cells[0] != c.want || r.Bad[0] != c.fault {
+		if r := sheets[0].rows[1]; r.Cells[0] != c.want || r.Bad[0] != c.fault {
 			t.Errorf("%s: %q %q, want %q %q", name, r.Cells[0], r.Bad[0], c.want, c.fault)
 		}
 	}
@@ -100,15 +100,15 @@ func TestASheetIsATableByItsOwnRowNumbers(t *testing.T) {
 		err = errors.Join(err, f.SetCellFormula("Sheet1", "B5", "A5&1"), f.SetCellFormula("Sheet1", "B9", "1"))
 		errortest.None(t, err)
 	})
-	book, err := Read(content(t, path), MaxUnpacked)
-	if err != nil || len(book.Sheets()) != 1 || book.Sheets()[0].Name != "Sheet1" {
-		t.Fatalf("%+v %v", book, err)
+	sheets, err := Read(content(t, path), MaxUnpacked)
+	if err != nil || len(sheets) != 1 || sheets[0].Name != "Sheet1" {
+		t.Fatalf("%+v %v", sheets, err)
 	}
 	for range 2 { // as often as asked for
 		var lines []int
 		var cells [][]string
 		var bad []map[int]string
-		for r, err := range book.Sheets()[0].Records() {
+		for r, err := range sheets[0].Records() {
 			errortest.None(t, err)
 			lines, cells, bad = append(lines, r.Line(0)), append(cells, r.Cells), append(bad, r.Bad)
 		}
