@@ -145,6 +145,9 @@ type clock struct {
 	allDay       bool
 }
 
+// minute is how a time of day is read and written.
+const minute = "15:04"
+
 // byClock reads a time of an answer.
 func byClock(text string) (time.Time, error) {
 	const seconds = "2006-01-02T15:04:05"
@@ -154,13 +157,19 @@ func byClock(text string) (time.Time, error) {
 	return time.Parse(seconds, text[:len(seconds)])
 }
 
-func clockOfEvent(event client.Record) (c clock, err error) {
-	c.allDay = client.As[api.EventSummary](event).AllDay
-	if c.starts, err = byClock(event.Text("starts_at")); err != nil {
-		return c, err
+// clockOf reads the times of an answer.
+func clockOf(starts, ends string, allDay bool) (c clock, err error) {
+	c.allDay = allDay
+	if c.starts, err = byClock(starts); err == nil {
+		c.ends, err = byClock(ends)
 	}
-	c.ends, err = byClock(event.Text("ends_at"))
 	return c, err
+}
+
+// timesOf are the times of an event to show, zero where the answer has none.
+func timesOf(e api.EventSummary) clock {
+	c, _ := clockOf(e.StartsAt, e.EndsAt, e.AllDay)
+	return c
 }
 
 // moved returns the times after a move. When is a day, a time or both; until is the new end likewise, of whole days the
@@ -198,7 +207,7 @@ func (c clock) at(text string, other time.Time) (time.Time, error) {
 	if dayErr == nil {
 		return day.Add(other.Sub(midnight)), nil
 	}
-	if at, err := time.Parse("15:04", text); err == nil {
+	if at, err := time.Parse(minute, text); err == nil {
 		return midnight.Add(time.Duration(at.Hour())*time.Hour + time.Duration(at.Minute())*time.Minute), nil
 	}
 	for _, layout := range []string{"2006-01-02 15:04", "2006-01-02T15:04"} {

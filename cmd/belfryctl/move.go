@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/client/api"
 )
 
 func moveCommand(s surroundings) *cobra.Command {
@@ -40,7 +41,8 @@ type move struct {
 
 // move moves an event, and returns it as it then is or would be.
 func (j job) move(event client.Record, of move) (client.Record, error) {
-	at, err := clockOfEvent(event)
+	e := client.As[api.EventSummary](event)
+	at, err := clockOf(e.StartsAt, e.EndsAt, e.AllDay)
 	if err != nil {
 		return nil, err
 	}

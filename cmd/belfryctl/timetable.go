@@ -102,61 +102,37 @@ func (j job) timetable(query url.Values) error {
 	return list(j, "commitments", commitments, "day,from,to,body,status,through,staff,locations;event_id",
 		func(c api.ListedCommitment) []any {
 			e := c.Event
-			at := times{e.StartsAt, e.EndsAt, e.AllDay}
+			at, _ := clockOf(e.StartsAt, e.EndsAt, e.AllDay)
 			return []any{at.day(), at.from(), at.to(), e.Body, c.Status, c.Element.Name, e.Staff, e.Locations, e.ID}
 		})
 }
 
-// times are those of an event.
-type times struct {
-	starts, ends string
-	allDay       bool
-}
-
-func timesOf(e api.EventSummary) times { return times{e.StartsAt, e.EndsAt, e.AllDay} }
-
 // start is the day and time at which an event starts.
-func (t times) start() dated { return dated{dayOf(t.starts), " " + t.from()} }
+func (c clock) start() dated { return dated{c.starts, " " + c.from()} }
 
 // day is the day on which an event starts.
-func (t times) day() dated { return dated{day: dayOf(t.starts)} }
+func (c clock) day() dated { return dated{day: c.starts} }
 
 // from is the time at which an event starts.
-func (t times) from() string {
-	if t.allDay {
+func (c clock) from() string {
+	if c.allDay {
 		return "all day"
 	}
-	return clockOf(t.starts)
+	return c.starts.Format(minute)
 }
 
 // to is the time at which an event ends, with the day when that is another one. Of whole days it is the last.
-func (t times) to() string {
-	starts, ends := dayOf(t.starts), dayOf(t.ends)
-	switch last := ends.AddDate(0, 0, -1); {
-	case !t.allDay && ends.Equal(starts):
-		return clockOf(t.ends)
-	case !t.allDay:
-		return ends.Format(time.DateOnly) + " " + clockOf(t.ends)
-	case last.After(starts):
+func (c clock) to() string {
+	switch last := c.ends.AddDate(0, 0, -1); {
+	case !c.allDay && c.ends.Format(time.DateOnly) == c.starts.Format(time.DateOnly):
+		return c.ends.Format(minute)
+	case !c.allDay:
+		return c.ends.Format(time.DateOnly + " " + minute)
+	case last.After(c.starts):
 		return last.Format(time.DateOnly)
 	default:
 		return ""
 	}
-}
-
-// clockOf is the 09:00 of 2026-09-07T09:00:00.000+01:00, dayOf its day: both where the deployment is.
-func clockOf(text string) string {
-	_, clock, _ := strings.Cut(text, "T")
-	return clock[:min(len(clock), len("09:00"))]
-}
-
-func dayOf(text string) time.Time {
-	date, _, _ := strings.Cut(text, "T")
-	day, err := time.Parse(time.DateOnly, date)
-	if err != nil {
-		return time.Time{}
-	}
-	return day
 }
 
 func freeCommand(s surroundings) *cobra.Command {
@@ -219,7 +195,7 @@ func (j job) slots(names []string, query url.Values) error {
 	query.Set("slots", strings.ReplaceAll(spaced(ids), " ", ","))
 	found := j.c.List(j.ctx, "/api/free", "slots", query)
 	return listed(j, "slots", found, noLimit, "day,from,to", func(i api.Interval) []any {
-		at := times{i.StartsAt, i.EndsAt, false}
+		at, _ := clockOf(i.StartsAt, i.EndsAt, false)
 		return []any{at.day(), at.from(), at.to()}
 	})
 }
