@@ -19,6 +19,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
 	"github.com/belfry-schools/belfry/pkg/importer/load"
 	"github.com/belfry-schools/belfry/pkg/importer/oneroster"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -337,47 +338,36 @@ func printFirst[T fmt.Stringer](w io.Writer, lines []T, more int) {
 }
 
 func printTable(w io.Writer, f importFlags, report load.Report, took time.Duration) error {
-	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	deleted := slices.ContainsFunc(report.Kinds, func(t load.Tally) bool { return t.Deleted > 0 })
-	row := func(name string, t load.Tally) {
-		fmt.Fprintf(table, "%s\t%s\t%s\t%s\t", name, number(t.Created), number(t.Updated), number(t.Unchanged))
-		if report.Refused > 0 {
-			fmt.Fprintf(table, "%s\t", number(t.Failed))
-		}
-		if f.Prune {
-			fmt.Fprintf(table, "%s\t", number(t.Retired))
-		}
-		if deleted {
-			fmt.Fprintf(table, "%s\t", number(t.Deleted))
-		}
-		fmt.Fprintln(table)
+	heads := []string{"created", "updated", "unchanged", "refused", "no longer current", "deleted"}
+	counts := func(t load.Tally) []int {
+		return []int{t.Created, t.Updated, t.Unchanged, t.Failed, t.Retired, t.Deleted}
 	}
-	fmt.Fprint(table, "kind\tcreated\tupdated\tunchanged\t")
-	if report.Refused > 0 {
-		fmt.Fprint(table, "refused\t")
-	}
-	if f.Prune {
-		fmt.Fprint(table, "no longer current\t")
-	}
-	if deleted {
-		fmt.Fprint(table, "deleted\t")
-	}
-	fmt.Fprintln(table)
-	var sum load.Tally
+	all := make([]int, len(heads))
 	for _, t := range report.Kinds {
-		row(string(t.Kind), t)
-		sum.Created += t.Created
-		sum.Updated += t.Updated
-		sum.Unchanged += t.Unchanged
-		sum.Failed += t.Failed
-		sum.Retired += t.Retired
-		sum.Deleted += t.Deleted
+		for i, n := range counts(t) {
+			all[i] += n
+		}
 	}
-	row("all", sum)
+	shown := []bool{true, true, true, report.Refused > 0, f.Prune, all[5] > 0}
+	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
+	line := func(name string, cells []string) {
+		fmt.Fprint(table, name)
+		for i, cell := range cells {
+			if shown[i] {
+				fmt.Fprint(table, "\t", cell)
+			}
+		}
+		fmt.Fprint(table, "\t\n")
+	}
+	line("kind", heads)
+	for _, t := range report.Kinds {
+		line(string(t.Kind), sequence.Map(counts(t), number))
+	}
+	line("all", sequence.Map(all, number))
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	records := sum.Created + sum.Updated + sum.Unchanged + sum.Failed
+	records := all[0] + all[1] + all[2] + all[3] // without those that are in Belfry alone
 	_, err := fmt.Fprintf(w, "%s records in %s, %s a second\n", number(records), took.Round(time.Second/10),
 		number(int(float64(records)/max(took.Seconds(), 0.001))))
 	if f.Prune && report.Refused > 0 {
