@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"slices"
@@ -48,20 +49,16 @@ func (l *erasedList) put(erasures ...client.Record) error {
 			all[at] = e
 		}
 	}
-	if err := wholefile.Write(l.path, erasedText(all)); err != nil {
+	err = wholefile.Create(l.path, func(out io.Writer) error { // as people erased -o json prints it
+		return printJSON(out, map[string]any{"erasures": append([]client.Record{}, all...)})
+	})
+	if err != nil {
 		return fmt.Errorf("%s is not written: %w", l.path, err)
 	}
 	return nil
 }
 
-// erasedText returns a list as people erased -o json prints it.
-func erasedText(all []client.Record) []byte {
-	var text bytes.Buffer
-	_ = printJSON(&text, map[string]any{"erasures": append([]client.Record{}, all...)}) // of JSON, into memory
-	return text.Bytes()
-}
-
-// readErased reads a list that erasedText made.
+// readErased reads such a list.
 func readErased(path string) ([]client.Record, error) {
 	text, err := os.ReadFile(path)
 	if err != nil {
