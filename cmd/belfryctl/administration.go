@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -298,7 +299,7 @@ func queryOf(values map[string]string) url.Values {
 
 // collect reads a list to its end.
 func collect(records iter.Seq2[client.Record, error]) ([]client.Record, error) {
-	return first(records, noLimit)
+	return first(records, math.MaxInt)
 }
 
 // first returns at most that many of the records of a list.

@@ -63,7 +63,7 @@ func listElements(s surroundings) *cobra.Command {
 		}
 		all := j.c.List(j.ctx, elementPath, "elements", query)
 		const heads = "id,entity_type,name,key,current,controlled;email,year_group,short_name"
-		return listed(j, "elements", all, noLimit, heads, func(e api.ElementRecord) []any {
+		return listed(j, "elements", all, heads, func(e api.ElementRecord) []any {
 			return []any{e.ID, e.EntityType, e.Name, e.Key, e.Current, e.Controlled, e.Email, e.YearGroup, e.ShortName}
 		})
 	})
@@ -157,7 +157,7 @@ func listAdministrators(s surroundings) *cobra.Command {
 			return err
 		}
 		all := j.c.List(j.ctx, path+"/administrators", "administrators", nil)
-		return listed(j, "administrators", all, noLimit, "id,name,email", func(u api.User) []any {
+		return listed(j, "administrators", all, "id,name,email", func(u api.User) []any {
 			return []any{u.ID, u.Name, u.Email}
 		})
 	})

@@ -14,8 +14,6 @@ YYYY-MM-DD, and belong to the membership. The login is as for import.`,
 		listMembers(s), addMembers(s), endMembership(s))
 }
 
-func membersPath(group int64) string { return onePath(elementPath, group) + "/members" }
-
 func listMembers(s surroundings) *cobra.Command {
 	var on string
 	var nested bool
@@ -27,7 +25,7 @@ func listMembers(s surroundings) *cobra.Command {
 	command.Flags().BoolVar(&nested, "nested", false,
 		"the people and things in the group and the groups in it, on the day of --on or today")
 	return administrative(s, command, func(j job) error {
-		group, err := j.elementID(j.args[0])
+		_, path, err := elements.at(j)
 		if err != nil {
 			return err
 		}
@@ -37,8 +35,8 @@ func listMembers(s surroundings) *cobra.Command {
 		} else {
 			heads += ",first_day,last_day"
 		}
-		members := j.c.List(j.ctx, membersPath(group), "members", query)
-		return listed(j, "members", members, noLimit, heads, func(m api.Membership) []any {
+		members := j.c.List(j.ctx, path+"/members", "members", query)
+		return listed(j, "members", members, heads, func(m api.Membership) []any {
 			return []any{m.ElementID, m.Element.EntityType, m.Element.Name, m.FirstDay, m.LastDay}
 		})
 	})
@@ -81,7 +79,7 @@ func endMembership(s surroundings) *cobra.Command {
 	}
 	command.Flags().StringVar(&from, "from", "", "the first day on which it is no longer; today when not given")
 	return administrative(s, command, func(j job) error {
-		group, err := j.elementID(j.args[0])
+		group, path, err := elements.at(j)
 		if err != nil {
 			return err
 		}
@@ -90,7 +88,7 @@ func endMembership(s surroundings) *cobra.Command {
 			return err
 		}
 		query := queryOf(map[string]string{"from": from})
-		if err := j.c.Delete(j.ctx, onePath(membersPath(group), element), query); err != nil {
+		if err := j.c.Delete(j.ctx, onePath(path+"/members", element), query); err != nil {
 			return err
 		}
 		return j.done("member", element, "element %d is no longer in group %d", element, group)

@@ -26,7 +26,7 @@ func noteCommand(s surroundings) *cobra.Command {
 		path := onePath(eventPath, event.ID("id")) + "/notes"
 		if len(j.args) == 1 {
 			notes := j.c.List(j.ctx, path, "notes", nil)
-			return listed(j, "notes", notes, noLimit, "id,owner,shown_to,contents", noteCells)
+			return listed(j, "notes", notes, "id,owner,shown_to,contents", noteCells)
 		}
 		fields := map[string]any{"contents": j.args[1], "visible_staff": staff, "visible_pupil": pupils,
 			"visible_guest": guests}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"iter"
-	"math"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -153,13 +152,10 @@ func (j job) lines(heads []string, lines [][]any) error {
 	return err
 }
 
-// noLimit is the limit of a list that is printed as a whole.
-const noLimit = math.MaxInt
-
-// listed reads at most that many records and prints them as list does.
-func listed[T any](j job, name string, records iter.Seq2[client.Record, error], most int, heads string,
+// listed reads records and prints them as list does.
+func listed[T any](j job, name string, records iter.Seq2[client.Record, error], heads string,
 	cells func(T) []any) error {
-	read, err := first(records, most)
+	read, err := collect(records)
 	if err != nil {
 		return err
 	}

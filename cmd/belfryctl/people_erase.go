@@ -232,7 +232,7 @@ names.`,
 	}
 	return administrative(s, command, func(j job) error {
 		all := j.c.List(j.ctx, erasuresPath, "erasures", nil)
-		return listed(j, "erasures", all, noLimit, "element_id,name,state,asked_by,asked_at,done_at,records",
+		return listed(j, "erasures", all, "element_id,name,state,asked_by,asked_at,done_at,records",
 			func(e api.Erasure) []any {
 				return []any{e.ElementID, e.Name, e.State, orNone(e.AskedBy), e.AskedAt, e.DoneAt, e.Records}
 			})

@@ -194,7 +194,7 @@ func (j job) slots(names []string, query url.Values) error {
 	}
 	query.Set("slots", strings.ReplaceAll(spaced(ids), " ", ","))
 	found := j.c.List(j.ctx, "/api/free", "slots", query)
-	return listed(j, "slots", found, noLimit, "day,from,to", func(i api.Interval) []any {
+	return listed(j, "slots", found, "day,from,to", func(i api.Interval) []any {
 		at, _ := clockOf(i.StartsAt, i.EndsAt, false)
 		return []any{at.day(), at.from(), at.to()}
 	})

@@ -39,7 +39,7 @@ func listWebhooks(s surroundings) *cobra.Command {
 	}, func(j job) error {
 		all := j.c.List(j.ctx, webhookPath, "webhooks", nil)
 		const heads = "id,active,url,kinds,school_id;created_at"
-		return listed(j, "webhooks", all, noLimit, heads, func(r client.Record) []any {
+		return listed(j, "webhooks", all, heads, func(r client.Record) []any {
 			w := client.As[api.Webhook](r)
 			return []any{w.ID, w.Active, w.URL, r.Text("kinds"), orNone(w.SchoolID), w.CreatedAt}
 		})
