@@ -145,11 +145,6 @@ type AbsentPupils struct {
 // AbsentPupilsNote What was done with the note of the event.
 type AbsentPupilsNote string
 
-// AccessDenied defines model for AccessDenied.
-type AccessDenied struct {
-	Status interface{} `json:"status"`
-}
-
 // Account A user as administrators see it.
 type Account struct {
 	Active bool `json:"active"`
@@ -339,12 +334,6 @@ type AuditPage struct {
 	// Next Where the next page begins, for `after`; null on the last one.
 	Next   Next        `json:"next"`
 	Status interface{} `json:"status"`
-}
-
-// BadRequest Examples: {"status":"Bad request"}
-type BadRequest struct {
-	Message string      `json:"message,omitempty"`
-	Status  interface{} `json:"status"`
 }
 
 // Calendar The days that events of a category touch. Events that begin more than 366 days before the series are ignored.
@@ -556,12 +545,6 @@ type Clashing = interface{}
 // CommitmentStatus `uncontrolled`: the element needs no decision. `requested`: its administrator has not decided yet. `noted`:
 // seen, but more is needed.
 type CommitmentStatus string
-
-// Conflict defines model for Conflict.
-type Conflict struct {
-	Message string      `json:"message,omitempty"`
-	Status  interface{} `json:"status"`
-}
 
 // Cursor A position in a list. It is valid only for the same user and the same other parameters, and has no other meaning.
 type Cursor = string
@@ -1239,11 +1222,6 @@ type Failures_Item struct {
 	union json.RawMessage
 }
 
-// Fault defines model for Fault.
-type Fault struct {
-	Status interface{} `json:"status"`
-}
-
 // Feed A secret address that gives a user access to the calendar of an element.
 type Feed struct {
 	// CreatedAt In the configured zone, with its offset.
@@ -1261,11 +1239,6 @@ type Feed struct {
 	// Path The address, below that of the deployment. Only in the answer that made it or renewed it.
 	Path  string      `json:"path,omitempty"`
 	Valid interface{} `json:"valid"`
-}
-
-// Forbidden defines model for Forbidden.
-type Forbidden struct {
-	Status interface{} `json:"status"`
 }
 
 // GivenDay A day in a request; `null` and an empty text are the same as leaving it out.
@@ -1817,15 +1790,6 @@ type InvalidEvent struct {
 	Valid    interface{} `json:"valid"`
 }
 
-// InvalidFields The errors, by field, without a record.
-type InvalidFields struct {
-	// Errors The errors, by field.
-	//
-	// Examples: {"body":["can't be blank"]}
-	Errors Errors      `json:"errors"`
-	Status interface{} `json:"status"`
-}
-
 // InvalidNewNote A note that was refused.
 type InvalidNewNote struct {
 	Contents string `json:"contents"`
@@ -1932,12 +1896,6 @@ type InvalidWebhook struct {
 	SchoolID ID           `json:"school_id,omitempty"`
 	URL      string       `json:"url"`
 	Valid    interface{}  `json:"valid"`
-}
-
-// Lacking defines model for Lacking.
-type Lacking struct {
-	Message string      `json:"message,omitempty"`
-	Status  interface{} `json:"status"`
 }
 
 // LeftAsTheyWere Events of a series that were left as they are.
@@ -2064,12 +2022,6 @@ type Membership struct {
 	FirstDay  string      `json:"first_day"`
 	LastDay   string      `json:"last_day"`
 	Valid     interface{} `json:"valid"`
-}
-
-// MethodNotAllowed defines model for MethodNotAllowed.
-type MethodNotAllowed struct {
-	Message string      `json:"message,omitempty"`
-	Status  interface{} `json:"status"`
 }
 
 // NestedMember A person or thing in a group.
@@ -2285,25 +2237,6 @@ type NewWebhook struct {
 // Next Where the next page begins, for `after`; null on the last one.
 type Next = Cursor
 
-// NoSuchCommitment defines model for NoSuchCommitment.
-type NoSuchCommitment struct {
-	Exception interface{} `json:"exception"`
-	Message   string      `json:"message"`
-	Status    interface{} `json:"status"`
-}
-
-// NoSuchRecord The exception body.
-type NoSuchRecord struct {
-	Exception interface{} `json:"exception"`
-	Message   string      `json:"message"`
-	Status    interface{} `json:"status"`
-}
-
-// NotFound defines model for NotFound.
-type NotFound struct {
-	Status interface{} `json:"status"`
-}
-
 // Note A note, as its event's list and its creation show it.
 type Note struct {
 	// Contents Markdown.
@@ -2448,12 +2381,6 @@ type PlannedSeries struct {
 	LeftOut   []LeftOut       `json:"left_out"`
 	NotDuring []ShownCalendar `json:"not_during"`
 	Rule      string          `json:"rule"`
-}
-
-// PreconditionFailed defines model for PreconditionFailed.
-type PreconditionFailed struct {
-	Message string      `json:"message,omitempty"`
-	Status  interface{} `json:"status"`
 }
 
 // PropertyDetail A property, in detail.
@@ -2612,29 +2539,6 @@ type Token struct {
 // TokenScope What the token may be used for.
 type TokenScope = interface{}
 
-// TooLarge defines model for TooLarge.
-type TooLarge struct {
-	Message string      `json:"message,omitempty"`
-	Status  interface{} `json:"status"`
-}
-
-// TooManyRequests defines model for TooManyRequests.
-type TooManyRequests struct {
-	Status interface{} `json:"status"`
-}
-
-// Unavailable defines model for Unavailable.
-type Unavailable struct {
-	Message string      `json:"message,omitempty"`
-	Status  interface{} `json:"status"`
-}
-
-// UnsupportedMediaType defines model for UnsupportedMediaType.
-type UnsupportedMediaType struct {
-	Message string      `json:"message,omitempty"`
-	Status  interface{} `json:"status"`
-}
-
 // User The list form of a user.
 //
 // Examples: {"email":"simon.philpotts@school.example","id":3,"name":"Simon Philpotts","valid":true}
@@ -2680,290 +2584,6 @@ type WebhookFields struct {
 
 	// URL Where notices are sent: an https address, public unless the configuration allows its network.
 	URL string `json:"url,omitempty"`
-}
-
-// After A position in a list. It is valid only for the same user and the same other parameters, and has no other meaning.
-type After = Cursor
-
-// AuditRecord defines model for AuditRecord.
-type AuditRecord = string
-
-// AuditSince defines model for AuditSince.
-type AuditSince = string
-
-// AuditUser defines model for AuditUser.
-type AuditUser = ID
-
-// CategoryID defines model for CategoryId.
-type CategoryID = ID
-
-// CommitmentID defines model for CommitmentId.
-type CommitmentID = ID
-
-// DryRunParameter defines model for DryRunParameter.
-type DryRunParameter = bool
-
-// ElementID defines model for ElementId.
-type ElementID = ID
-
-// EndDate Examples: 2019-04-10
-type EndDate = Day
-
-// EntityTypeParameter defines model for EntityTypeParameter.
-type EntityTypeParameter = EntityType
-
-// ErasureID defines model for ErasureId.
-type ErasureID = ID
-
-// EventID defines model for EventId.
-type EventID = ID
-
-// Except defines model for Except.
-type Except = ID
-
-// FromID defines model for FromId.
-type FromID = ID
-
-// IdempotencyKey defines model for IdempotencyKey.
-type IdempotencyKey = string
-
-// IfMatch defines model for IfMatch.
-type IfMatch = string
-
-// IfNoneMatch defines model for IfNoneMatch.
-type IfNoneMatch = string
-
-// ImportInto defines model for ImportInto.
-type ImportInto = ID
-
-// Include defines model for Include.
-type Include = string
-
-// Limit defines model for Limit.
-type Limit = int
-
-// NoteID defines model for NoteId.
-type NoteID = ID
-
-// Provider defines model for Provider.
-type Provider = string
-
-// RequestID defines model for RequestId.
-type RequestID = ID
-
-// SeriesID defines model for SeriesId.
-type SeriesID = ID
-
-// Session defines model for Session.
-type Session = ID
-
-// StartDate Examples: 2019-04-10
-type StartDate = Day
-
-// TokenParameter defines model for TokenParameter.
-type TokenParameter = ID
-
-// Type defines model for Type.
-type Type = EntityType
-
-// UserID defines model for UserId.
-type UserID = ID
-
-// WebhookID defines model for WebhookId.
-type WebhookID = ID
-
-// AccessDeniedReply defines model for AccessDeniedReply.
-type AccessDeniedReply = AccessDenied
-
-// AccountReply defines model for AccountReply.
-type AccountReply struct {
-	// DryRun Only with `dry_run=true`: nothing is written.
-	DryRun DryRun      `json:"dry_run,omitempty"`
-	Status interface{} `json:"status"`
-
-	// User A user as administrators see it.
-	User Account `json:"user"`
-}
-
-// BadRequestReply Examples: {"status":"Bad request"}
-type BadRequestReply = BadRequest
-
-// CategoryRecordReply defines model for CategoryRecordReply.
-type CategoryRecordReply struct {
-	// DryRun Only with `dry_run=true`: nothing is written.
-	DryRun DryRun `json:"dry_run,omitempty"`
-
-	// Eventcategory A category as administrators see it.
-	Eventcategory CategoryRecord `json:"eventcategory"`
-	Status        interface{}    `json:"status"`
-}
-
-// CategoryReply defines model for CategoryReply.
-type CategoryReply struct {
-	// Eventcategory The detail form of a category.
-	Eventcategory Category    `json:"eventcategory"`
-	Status        interface{} `json:"status"`
-}
-
-// ChangedEvent defines model for ChangedEvent.
-type ChangedEvent struct {
-	// Clashes Elements with the other events that take them up at that time, each event once, without events that are hidden
-	// from the caller. At most 1,000, and at least one of each event of a series that clashes. Events of a new series
-	// have no ids before they are written. In a dry run, and where clashes are refused, they are therefore not listed;
-	// the message of 409 names their elements. Events of a series that is changed are listed at the times that they
-	// would have.
-	Clashes Clashes `json:"clashes,omitempty"`
-
-	// DryRun Only with `dry_run=true`: nothing is written.
-	DryRun DryRun `json:"dry_run,omitempty"`
-
-	// Event An event with its commitments, requests and people.
-	Event Event `json:"event"`
-
-	// Series The outcome for the events of a series that were to be changed. `changed` leaves out events that the caller does not see after the change. An event that already had all of the new values counts as changed.
-	Series ChangedSeries `json:"series,omitempty"`
-	Status interface{}   `json:"status"`
-}
-
-// Clash defines model for Clash.
-type Clash struct {
-	// Clashes Elements with the other events that take them up at that time, each event once, without events that are hidden
-	// from the caller. At most 1,000, and at least one of each event of a series that clashes. Events of a new series
-	// have no ids before they are written. In a dry run, and where clashes are refused, they are therefore not listed;
-	// the message of 409 names their elements. Events of a series that is changed are listed at the times that they
-	// would have.
-	Clashes Clashes     `json:"clashes,omitempty"`
-	Message string      `json:"message,omitempty"`
-	Status  interface{} `json:"status"`
-}
-
-// ConflictReply defines model for ConflictReply.
-type ConflictReply = Conflict
-
-// DoneReply Success.
-//
-// Examples: {"status":"OK"}
-type DoneReply = Done
-
-// ElementRecordReply defines model for ElementRecordReply.
-type ElementRecordReply struct {
-	// DryRun Only with `dry_run=true`: nothing is written.
-	DryRun DryRun `json:"dry_run,omitempty"`
-
-	// Element An element as administrators see it. Fields without a value are left out.
-	Element ElementRecord `json:"element"`
-	Status  interface{}   `json:"status"`
-}
-
-// EventReply defines model for EventReply.
-type EventReply struct {
-	// Event An event with its commitments, requests and people.
-	Event  Event       `json:"event"`
-	Status interface{} `json:"status"`
-}
-
-// FaultReply defines model for FaultReply.
-type FaultReply = Fault
-
-// ForbiddenReply defines model for ForbiddenReply.
-type ForbiddenReply = Forbidden
-
-// InvalidAccountReply defines model for InvalidAccountReply.
-type InvalidAccountReply struct {
-	Status interface{} `json:"status"`
-
-	// User A user that was refused.
-	User InvalidAccount `json:"user"`
-}
-
-// InvalidCategoryReply defines model for InvalidCategoryReply.
-type InvalidCategoryReply struct {
-	// Eventcategory A category that was refused.
-	Eventcategory InvalidCategory `json:"eventcategory"`
-	Status        interface{}     `json:"status"`
-}
-
-// InvalidChange defines model for InvalidChange.
-type InvalidChange struct {
-	// Event The summary of a refused event, as it would have been. A field with an error shows what is stored; on creation,
-	// an empty text or null. So do all times when fields of both sets are given.
-	Event  InvalidEvent `json:"event"`
-	Status interface{}  `json:"status"`
-}
-
-// InvalidElementReply defines model for InvalidElementReply.
-type InvalidElementReply struct {
-	// Element An element that was refused.
-	Element InvalidElement `json:"element"`
-	Status  interface{}    `json:"status"`
-}
-
-// InvalidEventReply defines model for InvalidEventReply.
-type InvalidEventReply struct {
-	// Event The summary of a refused event, as it would have been. A field with an error shows what is stored; on creation,
-	// an empty text or null. So do all times when fields of both sets are given.
-	Event  InvalidEvent `json:"event"`
-	Status interface{}  `json:"status"`
-}
-
-// InvalidFieldsReply The errors, by field, without a record.
-type InvalidFieldsReply = InvalidFields
-
-// InvalidWebhookReply defines model for InvalidWebhookReply.
-type InvalidWebhookReply struct {
-	Status interface{} `json:"status"`
-
-	// Webhook A webhook that was refused.
-	Webhook InvalidWebhook `json:"webhook"`
-}
-
-// LackingReply defines model for LackingReply.
-type LackingReply = Lacking
-
-// MethodNotAllowedReply defines model for MethodNotAllowedReply.
-type MethodNotAllowedReply = MethodNotAllowed
-
-// NoSuchRecordReply defines model for NoSuchRecordReply.
-type NoSuchRecordReply struct {
-	union json.RawMessage
-}
-
-// NotFoundReply defines model for NotFoundReply.
-type NotFoundReply = NotFound
-
-// NoteReply defines model for NoteReply.
-type NoteReply struct {
-	// DryRun Only with `dry_run=true`: nothing is written.
-	DryRun DryRun `json:"dry_run,omitempty"`
-
-	// Note A note with its event.
-	Note   NoteWithParent `json:"note"`
-	Status interface{}    `json:"status"`
-}
-
-// PreconditionFailedReply defines model for PreconditionFailedReply.
-type PreconditionFailedReply = PreconditionFailed
-
-// TooLargeReply defines model for TooLargeReply.
-type TooLargeReply = TooLarge
-
-// TooManyRequestsReply defines model for TooManyRequestsReply.
-type TooManyRequestsReply = TooManyRequests
-
-// UnavailableReply defines model for UnavailableReply.
-type UnavailableReply = Unavailable
-
-// UnsupportedMediaTypeReply defines model for UnsupportedMediaTypeReply.
-type UnsupportedMediaTypeReply = UnsupportedMediaType
-
-// WebhookReply defines model for WebhookReply.
-type WebhookReply struct {
-	// DryRun Only with `dry_run=true`: nothing is written.
-	DryRun DryRun      `json:"dry_run,omitempty"`
-	Status interface{} `json:"status"`
-
-	// Webhook An endpoint that receives notices.
-	Webhook Webhook `json:"webhook"`
 }
 
 // AsNoticeKind returns the value as a NoticeKind.
@@ -3202,35 +2822,3 @@ func (t Repeat_NotDuring) MarshalJSON() ([]byte, error) { return t.union.Marshal
 
 // UnmarshalJSON reads the value, whatever its type.
 func (t *Repeat_NotDuring) UnmarshalJSON(text []byte) error { return t.union.UnmarshalJSON(text) }
-
-// AsNoSuchRecord returns the value as a NoSuchRecord.
-func (t NoSuchRecordReply) AsNoSuchRecord() (NoSuchRecord, error) {
-	var value NoSuchRecord
-	err := json.Unmarshal(t.union, &value)
-	return value, err
-}
-
-// FromNoSuchRecord sets the value to a NoSuchRecord.
-func (t *NoSuchRecordReply) FromNoSuchRecord(value NoSuchRecord) (err error) {
-	t.union, err = json.Marshal(value)
-	return err
-}
-
-// AsNotFound returns the value as a NotFound.
-func (t NoSuchRecordReply) AsNotFound() (NotFound, error) {
-	var value NotFound
-	err := json.Unmarshal(t.union, &value)
-	return value, err
-}
-
-// FromNotFound sets the value to a NotFound.
-func (t *NoSuchRecordReply) FromNotFound(value NotFound) (err error) {
-	t.union, err = json.Marshal(value)
-	return err
-}
-
-// MarshalJSON writes the value, whatever its type.
-func (t NoSuchRecordReply) MarshalJSON() ([]byte, error) { return t.union.MarshalJSON() }
-
-// UnmarshalJSON reads the value, whatever its type.
-func (t *NoSuchRecordReply) UnmarshalJSON(text []byte) error { return t.union.UnmarshalJSON(text) }
