@@ -125,15 +125,7 @@ func reasonOf(failure client.Record) string {
 
 // category returns the category that a text names, by its id or its name.
 func (j job) category(text string) (int64, error) {
-	if id, ok := idOf(text); ok {
-		return id, nil
-	}
-	found, err := j.categoryCalled("/api/eventcategories",
-		func(name string) bool { return strings.EqualFold(name, text) })
-	if err == nil && found == 0 {
-		err = fmt.Errorf("no category is called %q", text)
-	}
-	return found, err
+	return j.categoryCalled(text, "/api/eventcategories", strings.EqualFold, "no category is called %q")
 }
 
 // completeBooking completes all arguments except the title with the names of elements.

@@ -86,19 +86,16 @@ func changeCategory(s surroundings) *cobra.Command {
 
 // categoryID returns the category that an argument names: by id or name.
 func (j job) categoryID(text string) (int64, error) {
+	same := func(a, b string) bool { return a == b }
+	return j.categoryCalled(text, categoryPath, same, "no category has the name %q")
+}
+
+// categoryCalled returns the category that a text names by its id, or the first of a list whose name is meant; missing
+// is the error when there is none. Of schools' categories several may have that name: then an id has to be given.
+func (j job) categoryCalled(text, path string, meant func(a, b string) bool, missing string) (int64, error) {
 	if id, ok := idOf(text); ok {
 		return id, nil
 	}
-	found, err := j.categoryCalled(categoryPath, func(name string) bool { return name == text })
-	if err == nil && found == 0 {
-		err = fmt.Errorf("no category has the name %q", text)
-	}
-	return found, err
-}
-
-// categoryCalled returns the first category of a list whose name meant accepts; 0 when there is none. Of schools'
-// categories several may have that name: then an id has to be given.
-func (j job) categoryCalled(path string, meant func(name string) bool) (int64, error) {
 	var found []client.Record
 	var name string
 	for category, err := range j.c.List(j.ctx, path, "eventcategories", nil) {
@@ -106,12 +103,15 @@ func (j job) categoryCalled(path string, meant func(name string) bool) (int64, e
 			return 0, err
 		}
 		c := client.As[api.ListedCategory](category)
-		if found == nil && meant(c.Name) {
+		if found == nil && meant(c.Name, text) {
 			name = c.Name
 		}
 		if name != "" && c.Name == name {
 			found = append(found, category)
 		}
+	}
+	if len(found) == 0 {
+		return 0, fmt.Errorf(missing, text)
 	}
 	return only(found, nil, fmt.Sprintf("categories have the name %q", name))
 }
