@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"os"
 	"strings"
 
@@ -31,7 +32,11 @@ func (s surroundings) coloured() bool {
 	if s.env("NO_COLOR") != "" || s.env("TERM") == "dumb" {
 		return false
 	}
-	file, ok := s.out.(*os.File)
+	return isTerminal(s.out)
+}
+
+func isTerminal(out io.Writer) bool {
+	file, ok := out.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))
 }
 

@@ -4,10 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"os"
 
 	"github.com/spf13/cobra"
-	"golang.org/x/term"
 
 	"github.com/belfry-schools/belfry/cmd/belfryctl/export"
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
@@ -58,8 +56,8 @@ func (j job) export(o export.Options, element string) (err error) {
 			return err
 		}
 	}
-	if out, ok := j.s.err.(*os.File); ok && term.IsTerminal(int(out.Fd())) {
-		o.Progress = func(file string, rows int) { fmt.Fprintf(out, "%s: %s\n", file, number(rows)) }
+	if isTerminal(j.s.err) {
+		o.Progress = func(file string, rows int) { fmt.Fprintf(j.s.err, "%s: %s\n", file, number(rows)) }
 	}
 	report, err := export.Run(j.ctx, j.c, o)
 	if err != nil {

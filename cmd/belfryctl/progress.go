@@ -5,12 +5,10 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"sync"
 	"time"
 
 	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 )
@@ -35,7 +33,7 @@ func (p *progress) start(total int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.total, p.began, p.last = total, time.Now(), time.Now()
-	if file, ok := p.out.(*os.File); ok && term.IsTerminal(int(file.Fd())) {
+	if isTerminal(p.out) {
 		p.bar = progressbar.NewOptions(total, progressbar.OptionSetWriter(p.out), progressbar.OptionSetWidth(30),
 			progressbar.OptionShowCount(), progressbar.OptionShowIts(), progressbar.OptionSetItsString("records"),
 			progressbar.OptionThrottle(100*time.Millisecond), progressbar.OptionClearOnFinish())
