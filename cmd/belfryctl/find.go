@@ -24,17 +24,17 @@ a part of the title, in any case and without accents, of at least three characte
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	flags := command.Flags()
-	flags.StringVar(&of.from, "from", "", "the first day (2026-11-28) that the event may touch")
-	flags.StringVar(&of.to, "to", "", "the last day that it may touch")
-	flags.StringVar(&of.element, "element", "", "only events with this element, itself or through a group")
-	flags.StringVar(&of.category, "category", "", "only events of this category: its name or its id")
+	flags.StringVar(&of.From, "from", "", "the first day (2026-11-28) that the event may touch")
+	flags.StringVar(&of.To, "to", "", "the last day that it may touch")
+	flags.StringVar(&of.Element, "element", "", "only events with this element, itself or through a group")
+	flags.StringVar(&of.Category, "category", "", "only events of this category: its name or its id")
 	flags.StringVar(&of.owner, "owner", "", "only events of the user with this id")
-	flags.StringVar(&of.status, "status", "", "only events with a commitment of this status, such as requested")
+	flags.StringVar(&of.Status, "status", "", "only events with a commitment of this status, such as requested")
 	flags.IntVar(&of.most, "most", eventPage, "how many events are listed at most")
 	_ = command.RegisterFlagCompletionFunc("element", completeNames(s))
 	return administrative(s, command, func(j job) error {
 		if len(j.args) > 0 {
-			of.text = j.args[0]
+			of.Text = j.args[0]
 		}
 		events, more, err := j.find(of, j.as != asTable)
 		if err != nil {
@@ -51,8 +51,9 @@ const eventPage = 200 // the most that an answer has
 
 // searched has the conditions of a search; empty texts are none.
 type searched struct {
-	text, from, to, element, category, owner, status string
-	most                                             int
+	findArguments
+	owner string
+	most  int
 }
 
 // find returns at most that many events, and whether there are more.
@@ -61,16 +62,16 @@ func (j job) find(of searched, withCategories bool) (events []client.Record, mor
 		return nil, false, &usageError{errors.New("--most is below 1")}
 	}
 	query := queryOf(map[string]string{
-		"text": of.text, "start_date": of.from, "end_date": of.to, "owner": of.owner, "status": of.status,
+		"text": of.Text, "start_date": of.From, "end_date": of.To, "owner": of.owner, "status": of.Status,
 		"limit": fmt.Sprint(min(of.most, eventPage)),
 	})
 	if withCategories {
 		query.Set("include", "category")
 	}
-	if err := addIDs(query, j.namedID, map[string]string{"element": of.element}); err != nil {
+	if err := addIDs(query, j.namedID, map[string]string{"element": of.Element}); err != nil {
 		return nil, false, err
 	}
-	if err := addIDs(query, j.category, map[string]string{"category": of.category}); err != nil {
+	if err := addIDs(query, j.category, map[string]string{"category": of.Category}); err != nil {
 		return nil, false, err
 	}
 	events, err = first(j.c.List(j.ctx, eventPath, "events", query), of.most+1)

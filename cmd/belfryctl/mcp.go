@@ -74,6 +74,7 @@ func add[In, Out any](server *mcp.Server, j job, tool *mcp.Tool, work func(job, 
 	mcp.AddTool(server, tool, handler)
 }
 
+// findArguments are the conditions of a search, of which one is needed.
 type findArguments struct {
 	Text     string `json:"text,omitempty" jsonschema:"a part of the title, of at least three characters"`
 	Element  string `json:"element,omitempty" jsonschema:"the event has this element, itself or through a group"`
@@ -90,14 +91,14 @@ type foundEvents struct {
 
 func findTool(j job, in findArguments) (foundEvents, error) {
 	const most = 50
-	events, more, err := j.find(searched{text: in.Text, element: in.Element, category: in.Category, from: in.From,
-		to: in.To, status: in.Status, most: most}, true)
+	events, more, err := j.find(searched{findArguments: in, most: most}, true)
 	return foundEvents{some(events), more}, err
 }
 
 // some returns records as a list, never nil.
 func some(records []client.Record) []client.Record { return append([]client.Record{}, records...) }
 
+// freeArguments are a time, or that of an event, with what is asked for then.
 type freeArguments struct {
 	Type  string `json:"type" jsonschema:"Location, Staff or Property"`
 	From  string `json:"from,omitempty" jsonschema:"when the time begins: 2026-11-28 10:00"`
@@ -112,7 +113,7 @@ type freeElements struct {
 }
 
 func freeTool(j job, in freeArguments) (freeElements, error) {
-	elements, err := j.free(in.Type, freeTime{in.From, in.To, in.Event, in.Group, in.Near})
+	elements, err := j.free(in)
 	return freeElements{some(elements)}, err
 }
 

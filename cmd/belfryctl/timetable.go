@@ -136,7 +136,7 @@ func (c clock) to() string {
 }
 
 func freeCommand(s surroundings) *cobra.Command {
-	var of freeTime
+	var of freeArguments
 	var all []string
 	var hours string
 	var minutes int
@@ -153,11 +153,11 @@ Elements are named as for day.`,
 		ValidArgs: types,
 	}
 	flags := command.Flags()
-	flags.StringVar(&of.from, "from", "", "when it begins: 2026-11-28, or 2026-11-28 10:00 where the deployment is")
-	flags.StringVar(&of.to, "to", "", "when it ends")
-	flags.StringVar(&of.event, "event", "", "the id of an event, for who or what could stand in")
-	flags.StringVar(&of.group, "group", "", "only what is in this group all the time")
-	flags.StringVar(&of.near, "near", "", "first what shares the most groups with this element")
+	flags.StringVar(&of.From, "from", "", "when it begins: 2026-11-28, or 2026-11-28 10:00 where the deployment is")
+	flags.StringVar(&of.To, "to", "", "when it ends")
+	flags.StringVar(&of.Event, "event", "", "the id of an event, for who or what could stand in")
+	flags.StringVar(&of.Group, "group", "", "only what is in this group all the time")
+	flags.StringVar(&of.Near, "near", "", "first what shares the most groups with this element")
 	flags.StringArrayVar(&all, "of", nil, "an element that has to be free; give it once for each")
 	flags.StringVar(&hours, "hours", "", "with --of: only within these hours of each day, such as 08:30-16:00")
 	flags.IntVar(&minutes, "minutes", 30, "with --of: how long they have to be free at least")
@@ -173,10 +173,11 @@ Elements are named as for day.`,
 				return &usageError{errors.New("--output: times have no ids")}
 			}
 			begin, end, _ := strings.Cut(hours, "-")
-			return j.slots(all, queryOf(map[string]string{"start_date": of.from, "end_date": of.to, "opens": begin,
+			return j.slots(all, queryOf(map[string]string{"start_date": of.From, "end_date": of.To, "opens": begin,
 				"closes": end, "minutes": strconv.Itoa(minutes)}))
 		}
-		free, err := j.free(j.args[0], of)
+		of.Type = j.args[0]
+		free, err := j.free(of)
 		if err != nil {
 			return err
 		}
@@ -200,13 +201,10 @@ func (j job) slots(names []string, query url.Values) error {
 	})
 }
 
-// freeTime is a time, or that of an event, with what is asked for then.
-type freeTime struct{ from, to, event, group, near string }
-
 // free returns the elements of a type that are free.
-func (j job) free(entityType string, of freeTime) ([]client.Record, error) {
-	query := queryOf(map[string]string{"type": entityType, "starts_at": of.from, "ends_at": of.to, "event": of.event})
-	if err := addIDs(query, j.namedID, map[string]string{"group": of.group, "near": of.near}); err != nil {
+func (j job) free(of freeArguments) ([]client.Record, error) {
+	query := queryOf(map[string]string{"type": of.Type, "starts_at": of.From, "ends_at": of.To, "event": of.Event})
+	if err := addIDs(query, j.namedID, map[string]string{"group": of.Group, "near": of.Near}); err != nil {
 		return nil, err
 	}
 	return collect(j.c.List(j.ctx, "/api/free", "elements", query))
