@@ -15,19 +15,19 @@ import (
 	"github.com/belfry-schools/belfry/pkg/importer/load"
 )
 
-// Options of an export.
+// Options of an export, which its manifest keeps.
 type Options struct {
-	Dir string
+	Dir string `json:"-"`
 	// Origin begins the keys of records that were made by hand and so have no import key.
-	Origin string
+	Origin string `json:"origin"`
 	// Since is a token of the list of changes: only events, with their notes, that have changed since. Empty: all.
-	Since string
+	Since string `json:"since,omitempty"`
 	// Element is the id of the only element whose events are exported, with what they refer to. 0: all.
-	Element int64
+	Element int64 `json:"element,omitempty"`
 	// Calendars exports the calendar of each person and place, or of the element, too.
-	Calendars bool
+	Calendars bool `json:"calendars,omitempty"`
 	// Progress is called after each page with the rows that the file has by then. It may be nil.
-	Progress func(file string, rows int)
+	Progress func(file string, rows int) `json:"-"`
 }
 
 // Report describes what an export wrote.

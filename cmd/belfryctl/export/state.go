@@ -19,15 +19,11 @@ import (
 
 // state is the file bundle.Manifest: the options of the export, and its progress.
 type state struct {
-	dir       string
-	begun     bool                 // the folder is of this export: it has its state
-	Whole     bool                 `json:"whole"` // else an import refuses the folder
-	Origin    string               `json:"origin"`
-	Since     string               `json:"since,omitempty"`
-	Element   int64                `json:"element,omitempty"`
-	Calendars bool                 `json:"calendars,omitempty"`
-	Next      string               `json:"next,omitempty"` // for the next Since
-	Files     map[string]*progress `json:"files"`
+	begun bool // the folder is of this export: it has its state
+	Whole bool `json:"whole"` // else an import refuses the folder
+	Options
+	Next  string               `json:"next,omitempty"` // for the next Since
+	Files map[string]*progress `json:"files"`
 }
 
 // progress is that of a file.
@@ -59,8 +55,7 @@ func openState(o Options) (*state, error) {
 	if err := makeDir(o.Dir); err != nil {
 		return nil, err
 	}
-	fresh := &state{dir: o.Dir, Origin: o.Origin, Since: o.Since, Element: o.Element, Calendars: o.Calendars,
-		Files: map[string]*progress{}}
+	fresh := &state{Options: o, Files: map[string]*progress{}}
 	text, err := os.ReadFile(filepath.Join(o.Dir, bundle.Manifest))
 	if errors.Is(err, fs.ErrNotExist) {
 		entries, err := os.ReadDir(o.Dir)
@@ -72,7 +67,7 @@ func openState(o Options) (*state, error) {
 	if err != nil {
 		return nil, err
 	}
-	found := &state{dir: o.Dir, begun: true}
+	found := &state{Options: Options{Dir: o.Dir}, begun: true}
 	if err := json.Unmarshal(text, found); err != nil {
 		return nil, fmt.Errorf("%s: %w", filepath.Join(o.Dir, bundle.Manifest), err)
 	}
@@ -104,7 +99,7 @@ func (s *state) clear() error {
 	return errors.Join(os.RemoveAll(s.path(calendarsDir)), os.RemoveAll(s.path("deleted.json")))
 }
 
-func (s *state) path(name string) string { return filepath.Join(s.dir, name) }
+func (s *state) path(name string) string { return filepath.Join(s.Dir, name) }
 
 // partOf is the name of an incomplete file.
 func partOf(name string) string { return name + wholefile.Part }
