@@ -246,7 +246,6 @@ func TestHardToBreak_Row14_AProxysAnswerIsNotBelfrys(t *testing.T) {
 	}
 }
 
-// A record is not created twice: only a proxy's 404 says that no service has heard of it.
 func TestEndedSessionIsRenewedOnceForAllBatches(t *testing.T) {
 	school := clienttest.NewSchool(t)
 	c := school.SignedIn(t)

@@ -144,14 +144,14 @@ func (s Stored) warnings(source Source, kind bundle.Kind, prune bool) ([]Warning
 			stays++
 		}
 		if other, ok := bare[strings.TrimLeft(row.Key, "0")]; ok && other != row.Key && !known {
-			zeros.add(Warning{Text: fmt.Sprintf("%s:%d: the key %q is there besides %q, which differs in leading "+
-				"zeros alone", row.File, row.Line, row.Key, other)})
+			zeros = append(zeros, Warning{Text: fmt.Sprintf("%s:%d: the key %q is there besides %q, which differs in "+
+				"leading zeros alone", row.File, row.Line, row.Key, other)})
 		}
 		bare[strings.TrimLeft(row.Key, "0")] = row.Key
 		was, is := stored.Text("name"), personOf(row.Record)
 		if was != "" && is != "" && !shareAWord(was, is) {
-			others.add(Warning{Confirm: prefix + row.Key, Text: fmt.Sprintf("%s:%d: the key %q was %s and is now %s",
-				row.File, row.Line, row.Key, was, is)})
+			others = append(others, Warning{Confirm: prefix + row.Key,
+				Text: fmt.Sprintf("%s:%d: the key %q was %s and is now %s", row.File, row.Line, row.Key, was, is)})
 		}
 	}
 	all := slices.Concat(zeros.ofKeys(kind, rows, "differ from others in leading zeros alone"),
@@ -166,8 +166,6 @@ func (s Stored) warnings(source Source, kind bundle.Kind, prune bool) ([]Warning
 
 // warnings are those of one cause.
 type warnings []Warning
-
-func (w *warnings) add(warning Warning) { *w = append(*w, warning) }
 
 // ofKeys returns the first, how many more there are, and where they are many one to confirm in place of each. Keys that
 // have to be confirmed one by one are all there.
