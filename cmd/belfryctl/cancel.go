@@ -30,13 +30,7 @@ exit code 4.`,
 	flags.BoolVar(&all, "all", false, "all events of its series")
 	command.MarkFlagsMutuallyExclusive("following", "all")
 	return eventCommand(s, command, func(j job, event client.Record) error {
-		scope := "one"
-		switch {
-		case following:
-			scope = "following"
-		case all:
-			scope = "all"
-		}
+		scope := scopeOf(following, all)
 		events, err := j.inScope(event, scope)
 		if err != nil {
 			return err

@@ -181,7 +181,7 @@ was changed by itself before stays as it is, unless --overwrite. CATEGORY is a n
 		if err != nil {
 			return err
 		}
-		changed, err := j.c.ChangeSeries(j.ctx, event.ID("id"), scopeOf(of.following), body)
+		changed, err := j.c.ChangeSeries(j.ctx, event.ID("id"), scopeOf(of.following, true), body)
 		if err != nil {
 			return err
 		}
@@ -208,11 +208,15 @@ func (c *seriesChange) flags(command *cobra.Command) {
 	flags.Bool(dryRun, false, "say what would be changed, and change nothing")
 }
 
-func scopeOf(following bool) string {
-	if following {
+// scopeOf says which events of a series a call is about.
+func scopeOf(following, all bool) string {
+	switch {
+	case following:
 		return "following"
+	case all:
+		return "all"
 	}
-	return "all"
+	return "one"
 }
 
 // read returns the body of the change.

@@ -35,14 +35,9 @@ more. It asks no server.`,
 			}
 			write := func(w io.Writer) error {
 				file := csvfile.NewWriter(w)
-				rows := [][]string{untis.Columns}
+				_ = file.Write(untis.Columns) // Error has what went wrong
 				for _, l := range lessons {
-					rows = append(rows, l.Cells(category))
-				}
-				for _, row := range rows {
-					if err := file.Write(row); err != nil {
-						return err
-					}
+					_ = file.Write(l.Cells(category))
 				}
 				file.Flush()
 				return file.Error()
