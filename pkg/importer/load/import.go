@@ -129,7 +129,7 @@ func (l *importing) run(ctx context.Context, resolve Resolver) error {
 	}
 	if l.DryRun {
 		l.out.Listing.all, l.out.Listing.most = l.All, cmp.Or(l.Listed, MaxListed)
-		l.list, l.stored, l.zone = l.out.Listing.add, stored, l.Zone
+		l.list = &values{client: l.Client, zone: l.Zone, stored: stored, tell: l.out.Listing.add}
 	} else if !l.Admin {
 		if err := l.askFirst(ctx, source); err != nil {
 			return err

@@ -70,7 +70,7 @@ func (l *run) deleteLessons(ctx context.Context, tally *Tally) error {
 		}
 		tally.Deleted++
 		if l.options.list != nil {
-			l.options.list(Listed{Kind: tally.Kind, Key: lesson.key, Name: lesson.body, Result: "deleted"})
+			l.options.list.tell(Listed{Kind: tally.Kind, Key: lesson.key, Name: lesson.body, Result: "deleted"})
 		}
 	}
 	return nil

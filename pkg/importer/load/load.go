@@ -7,11 +7,9 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"iter"
 	"maps"
-	"net/http"
 	"slices"
 	"strings"
 	"sync"
@@ -20,7 +18,6 @@ import (
 
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
-	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
 // Source is what is loaded: a bundle, or another program's files as records of a bundle. Its methods may be called by
@@ -47,11 +44,7 @@ type Options struct {
 	Progress func(kind bundle.Kind, records int)
 
 	lessons []lesson // those that have gone, in the order of their ids; Prune deletes them
-	// list, if set, is called for each record in its order, with what would change of it: stored has the elements, and
-	// the other records are read. Batches then go one by one. The zone is the deployment's, for the times of events.
-	list   func(Listed)
-	stored Stored
-	zone   wiretime.Zone
+	list    *values  // if set, is told each record in its order; batches then go one by one
 }
 
 // Tally counts the outcomes of one kind's records.
@@ -115,7 +108,7 @@ func Run(ctx context.Context, c *client.Client, source Source, options Options) 
 	if options.list != nil {
 		options.Parallel = 1
 	}
-	l := &run{client: c, source: source, options: options, values: &values{client: c, zone: options.zone}}
+	l := &run{client: c, source: source, options: options}
 	for _, kind := range bundle.Kinds() {
 		if !source.Has(kind) {
 			continue
@@ -144,7 +137,6 @@ type run struct {
 	client  *client.Client
 	source  Source
 	options Options
-	values  *values
 	keeps   func(Refusal) bool // says which refusals are kept; nil: all, as far as there is room
 
 	mu     sync.Mutex
@@ -214,8 +206,10 @@ func (l *run) send(ctx context.Context, kind bundle.Kind, b *batch) error {
 	if n := answer.Created + answer.Updated + answer.Unchanged + answer.Failed; n != len(b.rows) {
 		return fmt.Errorf("%s: the service answered for %d of %d records", kind, n, len(b.rows))
 	}
-	if err := l.list(ctx, kind, b, answer); err != nil {
-		return err
+	if l.options.list != nil {
+		if err := l.options.list.batch(ctx, kind, b, answer); err != nil {
+			return err
+		}
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -237,31 +231,6 @@ func (l *run) send(ctx context.Context, kind bundle.Kind, b *batch) error {
 	}
 	if l.options.Progress != nil {
 		l.options.Progress(kind, len(b.rows))
-	}
-	return nil
-}
-
-// list reports each record of a batch.
-func (l *run) list(ctx context.Context, kind bundle.Kind, b *batch, answer client.Imported) error {
-	if l.options.list == nil {
-		return nil
-	}
-	stored, err := l.values.of(ctx, kind, answer)
-	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Code == http.StatusForbidden {
-		stored, err = nil, nil // an administrator of a school may import what it can't list
-	}
-	if err != nil {
-		return err
-	}
-	for _, record := range answer.Records {
-		if record.Index < 0 || record.Index >= len(b.rows) {
-			continue
-		}
-		listed, err := l.options.stored.listed(l.values, kind, b.rows[record.Index], record.Result, stored[record.ID])
-		if err != nil {
-			return err
-		}
-		l.options.list(listed)
 	}
 	return nil
 }
@@ -291,7 +260,7 @@ func (l *run) prune(ctx context.Context, tally *Tally) error {
 		}
 		tally.Retired++
 		if l.options.list != nil {
-			l.options.list(Listed{Kind: tally.Kind, Key: e.Key, Name: e.Name, Result: "retired"})
+			l.options.list.tell(Listed{Kind: tally.Kind, Key: e.Key, Name: e.Name, Result: "retired"})
 		}
 	}
 	return nil

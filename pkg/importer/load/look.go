@@ -260,22 +260,3 @@ func fieldsOf(row bundle.Row) (client.Record, error) {
 	}
 	return client.ParseRecord(text)
 }
-
-// listed describes a row, compared with the element that Belfry has, or with another record, which may be nil.
-func (s Stored) listed(
-	v *values, kind bundle.Kind, row bundle.Row, result string, other client.Record,
-) (Listed, error) {
-	l := Listed{Kind: kind, File: row.File, Line: row.Line, Key: row.Key, Result: result}
-	fields, err := fieldsOf(row)
-	if err != nil {
-		return l, err
-	}
-	l.Name = cmp.Or(personOf(row.Record), fields.Text("name"), fields.Text("body"))
-	if other == nil && kind.EntityType() != "" {
-		other = s[kind.EntityType()+":"+row.Key]
-	}
-	if result == "updated" && other != nil {
-		l.Changes = v.changes(kind, row.Record, fields, other)
-	}
-	return l, nil
-}

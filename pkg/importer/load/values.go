@@ -3,9 +3,11 @@ package load
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"maps"
+	"net/http"
 	"net/url"
 	"path"
 	"slices"
@@ -19,11 +21,12 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
-// values reads the stored records that a dry run would change, except elements, which Stored has, and once what they
-// refer to.
+// values tells what a dry run would change. It reads the stored records, except elements, and once what they refer to.
 type values struct {
 	client *client.Client
-	zone   wiretime.Zone
+	zone   wiretime.Zone // the deployment's, for the times of events
+	stored Stored        // has the elements
+	tell   func(Listed)
 
 	names map[string]map[int64]Name // of what rows refer to, by list and id; nil: not read yet
 }
@@ -77,6 +80,37 @@ func (v *values) find(ctx context.Context, kind bundle.Kind, ids []int64) (map[i
 		ids = ids[read:]
 	}
 	return found, nil
+}
+
+// batch tells each record of a batch.
+func (v *values) batch(ctx context.Context, kind bundle.Kind, b *batch, answer client.Imported) error {
+	stored, err := v.of(ctx, kind, answer)
+	if refused, ok := errors.AsType[*client.Error](err); ok && refused.Code == http.StatusForbidden {
+		stored, err = nil, nil // an administrator of a school may import what it can't list
+	}
+	if err != nil {
+		return err
+	}
+	for _, record := range answer.Records {
+		if record.Index < 0 || record.Index >= len(b.rows) {
+			continue
+		}
+		row, before := b.rows[record.Index], stored[record.ID]
+		l := Listed{Kind: kind, File: row.File, Line: row.Line, Key: row.Key, Result: record.Result}
+		fields, err := fieldsOf(row)
+		if err != nil {
+			return err
+		}
+		l.Name = cmp.Or(personOf(row.Record), fields.Text("name"), fields.Text("body"))
+		if before == nil && kind.EntityType() != "" {
+			before = v.stored[prefixOf(kind)+row.Key]
+		}
+		if record.Result == "updated" && before != nil {
+			l.Changes = v.changes(kind, row.Record, fields, before)
+		}
+		v.tell(l)
+	}
+	return nil
 }
 
 // of returns the stored records of a batch that would change, by id, and reads what they refer to.
