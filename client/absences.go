@@ -1,6 +1,7 @@
 package client
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 )
@@ -26,14 +27,11 @@ func (c *Client) CheckAbsences(ctx context.Context, start, end string, dryRun bo
 	if dryRun {
 		ctx = DryRun(ctx)
 	}
-	for {
-		asked := map[string]any{}
-		if start != "" {
-			asked["start_date"] = start
-		}
-		if end != "" {
-			asked["end_date"] = end
-		}
+	var asked struct {
+		End   string `json:"end_date,omitempty"`
+		Start string `json:"start_date,omitempty"`
+	}
+	for asked.Start, asked.End = start, end; ; {
 		r := request{method: http.MethodPost, path: "/api/admin/clashes", json: asked}
 		var one struct {
 			Absences
@@ -42,15 +40,13 @@ func (c *Client) CheckAbsences(ctx context.Context, start, end string, dryRun bo
 		if err := c.call(ctx, r, &one); err != nil {
 			return all, err
 		}
-		if all.StartDate == "" {
-			all.StartDate = one.StartDate
-		}
+		all.StartDate = cmp.Or(all.StartDate, one.StartDate)
 		all.add(one.Absences)
 		if one.Next == nil {
 			return all, nil
 		}
-		start, end = *one.Next, one.EndDate
-		progress(all, start)
+		asked.Start, asked.End = *one.Next, one.EndDate
+		progress(all, *one.Next)
 	}
 }
 

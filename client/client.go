@@ -79,13 +79,9 @@ func New(address string, options Options) (*Client, error) {
 	if err != nil {
 		return nil, err
 	}
-	if options.Wait == 0 {
-		options.Wait = 250 * time.Millisecond
-	}
+	options.Wait = cmp.Or(options.Wait, 250*time.Millisecond)
 	options.Tries = cmp.Or(options.Tries, tries)
-	if options.UserAgent == "" {
-		options.UserAgent = "belfry-client"
-	}
+	options.UserAgent = cmp.Or(options.UserAgent, "belfry-client")
 	return &Client{base: base, options: options, http: &http.Client{
 		Jar:       jar,
 		Transport: options.Transport,
