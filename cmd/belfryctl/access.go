@@ -30,14 +30,11 @@ accessLogDays says. The login is as for import.`,
 }
 
 func runAccess(j job, f logFlags, element string) error {
-	if err := f.check(); err != nil {
-		return err
-	}
 	query := url.Values{}
-	if err := addIDs(query, j.elementID, map[string]string{"element": element}); err != nil {
+	if err := f.ask(j, query); err != nil {
 		return err
 	}
-	if err := f.ask(j, query); err != nil {
+	if err := addIDs(query, j.elementID, map[string]string{"element": element}); err != nil {
 		return err
 	}
 	entries, err := first(j.c.List(j.ctx, accessPath, "entries", query), f.limit)

@@ -35,15 +35,11 @@ func (f *logFlags) add(flags *pflag.FlagSet, did string) {
 	flags.IntVar(&f.limit, "limit", 100, "how many entries at most, 1 to 100,000")
 }
 
-func (f *logFlags) check() error {
+// ask adds the flags to a query.
+func (f *logFlags) ask(j job, query url.Values) error {
 	if f.limit < 1 || f.limit > maxAudit {
 		return &usageError{errors.New("--limit takes 1 to 100000")}
 	}
-	return nil
-}
-
-// ask adds the flags to a query.
-func (f *logFlags) ask(j job, query url.Values) error {
 	query.Set("limit", strconv.Itoa(min(f.limit, 1000)))
 	if f.since != "" {
 		query.Set("since", sinceText(f.since))
@@ -87,9 +83,6 @@ alone. The login is as for import.`,
 }
 
 func runAudit(j job, f auditFlags) error {
-	if err := f.check(); err != nil {
-		return err
-	}
 	for _, service := range f.services {
 		if !slices.Contains(names.WithData(), service) {
 			return &usageError{fmt.Errorf("%q is no service; there are %s", service,
