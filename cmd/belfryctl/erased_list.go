@@ -19,16 +19,6 @@ import (
 // backup may lack some of their erasures: they stay in the file.
 type erasedList struct{ path string }
 
-// keepList begins a list with the persons who were erased before.
-func (j job) keepList(path string) (*erasedList, error) {
-	known, err := collect(j.c.List(j.ctx, erasuresPath, "erasures", nil))
-	if err != nil {
-		return nil, err
-	}
-	l := &erasedList{path}
-	return l, l.put(known...)
-}
-
 // put adds erasures to the list, or replaces them there. The file is whole at any time. A nil list stays nil.
 func (l *erasedList) put(erasures ...client.Record) error {
 	if l == nil {

@@ -38,12 +38,17 @@ func (f *eraseFlags) add(flags *pflag.FlagSet, really, namesakes string) {
 	flags.StringVar(&f.list, "list", "", "with --really: a file that names who was erased, for --again after a restore")
 }
 
-// kept begins the list of erased persons, where one is kept, before the first is erased.
+// kept begins the list of erased persons, where one is kept, with those of before.
 func (f *eraseFlags) kept(j job) (*erasedList, error) {
 	if f.list == "" || !f.really {
 		return nil, nil
 	}
-	return j.keepList(f.list)
+	known, err := collect(j.c.List(j.ctx, erasuresPath, "erasures", nil))
+	if err != nil {
+		return nil, err
+	}
+	l := &erasedList{f.list}
+	return l, l.put(known...)
 }
 
 func erasePerson(s surroundings) *cobra.Command {

@@ -3,7 +3,6 @@ package load
 import (
 	"cmp"
 	"context"
-	"strings"
 
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
@@ -73,5 +72,5 @@ func cellOfTime(r client.Record, field string) string {
 	if r.Text("all_day") == "true" {
 		return text[:len("2026-09-07")]
 	}
-	return strings.Replace(text, ".000", "", 1)
+	return withoutZeros(text)
 }
