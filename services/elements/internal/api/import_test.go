@@ -225,6 +225,24 @@ func TestImport_ChangesOfAMembershipBySource(t *testing.T) {
 	})
 }
 
+// Days that were added by hand, and that an import had given already, ended with those of the import.
+func TestImport_DaysByHandOutlastThoseOfASource(t *testing.T) {
+	s := newSchool(t)
+	set, ann := s.group(t, "set"), s.pupil(t, "Ann")
+	group, member := s.mark+"set", "Pupil:"+s.mark+"Ann"
+	year := func(last string) fields {
+		return fields{"key": "Group:" + group + "/" + member, "group": group, "member": member,
+			"changes": []fields{{"source": "e1", "first_day": "2026-09-01", "last_day": last}}}
+	}
+	s.batch(t, "memberships", year("2027-07-31"))
+	for _, first := range []string{"2027-01-01", "2027-01-01", "2027-02-01"} {
+		s.Post(t, path("/api/admin/elements/%d/members", set), fields{"members": []fields{
+			{"element_id": ann, "first_day": first, "last_day": "2027-07-31"}}}).Must(t, http.StatusCreated)
+	}
+	valuetest.Same(t, s.batch(t, "memberships", year("2026-11-30")).results(), "updated")
+	valuetest.Same(t, s.members(t, set, ""), path("%d 2026-09-01..2026-11-30, %d 2027-01-01..2027-07-31", ann, ann))
+}
+
 func TestImport_Administrators(t *testing.T) {
 	s := newSchool(t)
 	calendar := s.add(t, "properties", "C", fields{"name": "Calendar"})

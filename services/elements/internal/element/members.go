@@ -181,13 +181,12 @@ func (s *Service) addDays(ctx context.Context, group int64, members []Member) (d
 	var created, updated []Membership
 	for _, id := range ids {
 		m, exists := existing[pair{group, id}]
-		days := wiretime.MergeDays(slices.Concat(m.Days, added[id]))
+		days, sources := wiretime.MergeDays(slices.Concat(m.Days, added[id])), m.withDays(added[id])
 		switch {
 		case !exists:
 			created = append(created, Membership{Group: group, Member: id, Nested: nested[id], Days: days})
-		case !slices.Equal(days, m.Days):
-			m.Days = days
-			m.Sources = m.withDays(added[id])
+		case !slices.Equal(days, m.Days), !slices.Equal(sources, m.Sources): // these outlast an import's own
+			m.Days, m.Sources = days, sources
 			updated = append(updated, m)
 		}
 	}

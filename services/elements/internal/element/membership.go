@@ -64,8 +64,15 @@ func (m Membership) withDays(days []wiretime.Days) []Sourced {
 	if m.Sources == nil {
 		return nil
 	}
-	sources := slices.Clone(m.Sources)
-	for _, d := range days {
+	var sources []Sourced
+	for _, s := range m.Sources {
+		if s.Source == "" {
+			days = append(slices.Clone(days), s.Days)
+			continue
+		}
+		sources = append(sources, s)
+	}
+	for _, d := range wiretime.MergeDays(days) {
 		sources = append(sources, Sourced{Days: d})
 	}
 	return sortSources(sources)
