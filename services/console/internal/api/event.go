@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"html/template"
 	"net/url"
+	"slices"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
@@ -92,20 +93,38 @@ func (h handlers) noteSent(v *visit) error {
 	return v.after(err, v.record("/events", "#notes"))
 }
 
-// removeSent removes a person or thing from an event.
+// removeSent removes a person or thing from an event. What another has removed is not said to be removed now.
 func (h handlers) removeSent(v *visit) error {
 	kind, id, _ := strings.Cut(v.typed.Get("what"), "/")
 	path, known := map[string]string{"elements": v.eventPath() + "/elements/", "requests": "/api/requests/"}[kind]
 	if !known {
 		return v.refuse(fiber.StatusBadRequest, "invalid")
 	}
-	if err := v.remove(path + url.PathEscape(id)); err != nil {
+	e, _, err := v.readEvent()
+	if err != nil {
 		return err
 	}
-	if kind != "elements" { // a group that is added again asks for one, whatever was asked for before
+	err = v.api.Delete(v.ctx, path+url.PathEscape(id), nil)
+	switch {
+	case client.Missing(err), err == nil && kind != "elements":
 		return v.leave(v.record("/events", ""))
+	case err != nil:
+		return err
+	case !comesBack(e, number(id)):
+		return v.leave(v.record("/events", "?"+v.undoQuery("removed", "", nil)))
 	}
 	return v.leaveWithUndo("removed", "people", url.Values{"with": {id}, "instead": {"0"}})
+}
+
+// comesBack says whether an element of an event that is taken off it, and added again, is there as it was. A decision
+// is lost; so is an allocation, and the interface does not say which entries are allocated. Of a pool one is asked for.
+func comesBack(e api.Event, element int64) bool {
+	allocated := slices.ContainsFunc(e.Requests, func(r api.EventRequest) bool { return r.NumAllocated > 0 })
+	return slices.ContainsFunc(e.Commitments, func(c api.EventCommitment) bool {
+		return c.Element.ID == element && (c.Status == "requested" || c.Status == "uncontrolled" && !allocated)
+	}) || slices.ContainsFunc(e.Requests, func(r api.EventRequest) bool {
+		return r.Element.ID == element && r.Quantity == 1 && r.NumAllocated == 0
+	})
 }
 
 // cancelBody is what the page before a deletion shows.

@@ -79,6 +79,9 @@ func (h handlers) peopleSent(v *visit) error {
 	if slices.ContainsFunc(e.Requests, asked) { // the way back would lose what was asked for and given before
 		return v.leave(v.record("/events", ""))
 	}
+	if b.Instead != 0 && !comesBack(e, b.Instead) {
+		return v.leave(v.record("/events", "?"+v.undoQuery("swapped", "", nil)))
+	}
 	if b.Instead != 0 {
 		return v.leaveWithUndo("swapped", "people", url.Values{"with": {id(b.Instead)}, "instead": {id(b.With)}})
 	}

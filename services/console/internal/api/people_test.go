@@ -131,6 +131,31 @@ func TestPeople_AreAddedSwappedAndTakenAwayWithUndo(t *testing.T) {
 	}
 }
 
+// Undo brought back a thing that was allocated as one that was not, and undid a decision.
+func TestEvent_OffersNoUndoOfWhatItCannotBringBack(t *testing.T) {
+	d, b := newDesk(t), signedIn(t, shared.Get(t).AdminUUID)
+	one := d.deciders[0]
+	event := d.ask("Outing", "2031-03-04 09:00", "2031-03-04 10:00", d.hall, d.pool)
+	page := one.open("/inbox", 200)
+	one.send("/inbox", url.Values{"do": {"confirmed"}, "pick": values(page, "pick")[:1]}, 200, "✓ Confirmed: Hall")
+	page = one.open("/inbox", 200)
+	bus := values(page, "thing")[0]
+	one.send("/inbox", url.Values{"do": {"allocate"}, "request": values(page, "request"), "thing": {bus}}, 200,
+		"✓ Given")
+	at := fmt.Sprintf("/events/%d", event)
+	b.open(at, 200, "1 of 1 chosen")
+	for _, form := range []struct {
+		to, done string
+		form     url.Values
+	}{
+		{"/remove", "It is taken away.", url.Values{"what": {"elements/" + bus}}},
+		{"/people", "It is swapped.", url.Values{"with": {bus}, "instead": {id(d.hall)}}},
+	} {
+		shown := b.open(b.send(at+form.to, form.form, 200, form.done), 200)
+		valuetest.Lacks(t, shown, "Undo", "%s %v can be undone", form.to, form.form)
+	}
+}
+
 func TestEdit_AChangeIsUndoneAndAnothersIsShown(t *testing.T) {
 	s := newBooker(t)
 	version := func() string {
