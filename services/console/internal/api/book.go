@@ -59,11 +59,11 @@ type attempt struct {
 }
 
 // try makes the call of a form, which is refused if something clashes, unless clashes are accepted. If the form must be
-// shown again, with the clashes or faults, it returns the code of that page; otherwise 0.
+// shown again, with the clashes, faults or what could not be added, it returns the code of that page; otherwise 0.
 func (v *visit) try(
 	ctx context.Context, a *attempt, call func(ctx context.Context, clashes string) (client.Booked, error),
 ) (again int, err error) {
-	_, err = call(ctx, a.clashes("refuse"))
+	booked, err := call(ctx, a.clashes("refuse"))
 	if refused(err, fiber.StatusConflict) != nil {
 		would, err := call(client.DryRun(v.ctx), "report")
 		a.Clashes = client.Each[clash](would.Clashes)
@@ -72,7 +72,24 @@ func (v *visit) try(
 	if v.invalid(err, &a.Fault) {
 		return fiber.StatusUnprocessableEntity, nil
 	}
+	if err == nil && len(booked.Failures) > 0 {
+		a.Fault = v.notAdded(booked.Failures)
+		return fiber.StatusConflict, nil
+	}
 	return 0, err
+}
+
+// notAdded says what could not be added, and why, as far as the interface does.
+func (v *visit) notAdded(failures []client.Record) string {
+	var all []string
+	for _, f := range failures {
+		item := f.Inner("item")
+		all = append(all, strings.TrimSpace(item.Inner("element").Text("name")+" "+v.texts.T("book.not-added")))
+		for _, field := range slices.Sorted(maps.Keys(item.Inner("errors"))) {
+			all = append(all, item.Inner("errors").Text(field))
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 // clashes is the value of clashes, unless clashes are accepted.
@@ -324,7 +341,7 @@ func (v *visit) invalid(err error, fault *string) bool {
 
 // makeBooking books. Clashes are shown instead, with the choice to book anyway.
 func (v *visit) makeBooking(b bookBody) error {
-	once, which := context.WithValue(v.ctx, onceKey, b.Key), "one"
+	once, which, done := context.WithValue(v.ctx, onceKey, b.Key), "one", "booked"
 	b.Key = "" // another try is another booking
 	var booked client.Booked
 	var err error
@@ -340,7 +357,7 @@ func (v *visit) makeBooking(b bookBody) error {
 		if made := planned.Series.Records("events"); len(made) > 0 {
 			booked.Event = made[0]
 		}
-		which = "all"
+		booked.Failures, which = planned.Failures, "all"
 	}
 	if refused(err, fiber.StatusConflict) != nil {
 		return v.showCheck(b, fiber.StatusConflict)
@@ -348,6 +365,9 @@ func (v *visit) makeBooking(b bookBody) error {
 	if err != nil {
 		return v.askAgain(b, err)
 	}
+	if len(booked.Failures) > 0 {
+		done = "partly"
+	}
 	at := fmt.Sprintf("/events/%d", booked.Event.ID("id"))
-	return v.leave(at + "?" + v.undoQuery("booked", at+"/cancel", url.Values{"which": {which}}))
+	return v.leave(at + "?" + v.undoQuery(done, at+"/cancel", url.Values{"which": {which}}))
 }

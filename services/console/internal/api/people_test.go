@@ -131,6 +131,33 @@ func TestPeople_AreAddedSwappedAndTakenAwayWithUndo(t *testing.T) {
 	}
 }
 
+// What was on the event already was said to be added, and Undo took it away.
+func TestPeople_WhatIsNotAddedIsNotSaidToBe(t *testing.T) {
+	s := newBooker(t)
+	s.open(s.at("", ""), 200)
+	again := url.Values{"with": {id(s.hall)}, "instead": {"0"}, "q": {"hall " + s.name}}
+	at := s.send(s.at("", "/people"), again, 409, "has already been taken", `role="alert"`, "Add or swap")
+	valuetest.Same(t, at, s.at("", "/people"), "it shows")
+	valuetest.Same(t, s.rooms(t), fmt.Sprint([]int64{s.hall}), "it is in")
+
+	// The same of what another has taken away: its Undo added it again.
+	s.admin.Delete(t, s.at("/api", "/elements/"+id(s.hall))).Must(t, http.StatusOK)
+	gone := url.Values{"what": {"elements/" + id(s.hall)}}
+	valuetest.Same(t, s.send(s.at("", "/remove"), gone, 200), s.at("", ""), "what is gone is taken away")
+}
+
+// A booking left out what could not be added without a word.
+func TestBook_SaysThatSomeAreNotAdded(t *testing.T) {
+	s := newBooker(t)
+	s.open("/book", 200)
+	for i, repeat := range []string{"0", "1"} {
+		s.send("/book", url.Values{"title": {"Ludo"}, "kind": {id(s.kind)}, "date": {fmt.Sprintf("2031-04-0%d", i+1)},
+			"from": {"09:00"}, "to": {"10:00"}, "repeat": {repeat}, "until": {"2031-04-30"}, "do": {"book"},
+			"who": {id(s.hall) + ":Hall", "999999999:Ghost"}, "key": {s.name + repeat}}, 200,
+			"some of what you chose could not be added", "Hall "+s.name)
+	}
+}
+
 // Undo brought back a thing that was allocated as one that was not, and undid a decision.
 func TestEvent_OffersNoUndoOfWhatItCannotBringBack(t *testing.T) {
 	d, b := newDesk(t), signedIn(t, shared.Get(t).AdminUUID)
