@@ -189,6 +189,14 @@ func TestConsole_FindsBooksChangesAndDeletes(t *testing.T) {
 	valuetest.Lacks(t, page, "<form", "an import after its session is sent again")
 }
 
+// The page of a search failed for a text that the interface does not look for in titles.
+func TestSearch_TextsThatNoTitleIsSearchedFor(t *testing.T) {
+	b := signedIn(t, shared.Get(t).AdminUUID)
+	for _, q := range []string{"---", "e\u0301a", "ab"} {
+		b.open("/search?q="+url.QueryEscape(q), 200, "Type at least three letters")
+	}
+}
+
 // TestSignIn_TakesTheLongestKey: browsers cut what is longer than its field without a word, and 255 characters are
 // allowed.
 func TestSignIn_TakesTheLongestKey(t *testing.T) {

@@ -5,14 +5,16 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/gofiber/fiber/v2"
+
 	"github.com/belfry-schools/belfry/client/api"
 )
 
 const (
 	// foundAtMost bounds each list of a search.
 	foundAtMost = "50"
-	// The length of a text in the titles of events, in characters.
-	leastText, mostText = 3, 200
+	// mostText bounds the text, in characters.
+	mostText = 200
 )
 
 // searchBody is what the page of a search shows.
@@ -22,7 +24,7 @@ type searchBody struct {
 	Events   []api.EventSummary
 	Beside   string // ids that a found element is to be shown beside; "" for none
 	Date     string
-	Short    bool // the text is too short for the titles of events
+	Short    bool // the text is too short for the titles of events, as the interface counts
 }
 
 // search finds people, rooms and events.
@@ -32,7 +34,6 @@ func (h handlers) search(v *visit) error {
 		b.Beside = joinIDs(ids)
 	}
 	length := utf8.RuneCountInString(b.Query)
-	b.Short = length < leastText
 	if length == 0 || length > mostText {
 		return v.show("search", v.texts.T("search"), b)
 	}
@@ -40,11 +41,12 @@ func (h handlers) search(v *visit) error {
 	if b.Elements, err = v.elements(b.Query); err != nil {
 		return err
 	}
-	if !b.Short && b.Beside == "" {
+	if b.Beside == "" {
 		b.Events, err = find[api.EventSummary](v, "/api/events", "events", url.Values{
 			"text": {b.Query}, "start_date": {v.zone.DayOf(v.now).String()}, "limit": {foundAtMost},
 		})
-		if err != nil {
+		b.Short = refused(err, fiber.StatusBadRequest) != nil
+		if err != nil && !b.Short {
 			return err
 		}
 	}
