@@ -157,8 +157,8 @@ func (r record) read(v *visit) record {
 	return r
 }
 
-// changed are the fields that the form changes, as the interface takes them.
-func (r record) changed() map[string]any {
+// changed are the fields of the record found that the form changes, as the interface takes them.
+func (r record) changed(found client.Record) map[string]any {
 	fields := map[string]any{}
 	for _, e := range r.Entries {
 		if e.Value == e.Was {
@@ -167,7 +167,7 @@ func (r record) changed() map[string]any {
 		n, err := strconv.Atoi(e.Value)
 		switch {
 		case e.among != "":
-			fields[e.among] = r.tickedOf(e.among)
+			fields[e.among] = r.tickedOf(e.among, found)
 		case e.within != "":
 			inner, _ := fields[e.within].(map[string]any)
 			if inner == nil {
@@ -185,11 +185,12 @@ func (r record) changed() map[string]any {
 	return fields
 }
 
-// tickedOf are the names of the ticked boxes of a list.
-func (r record) tickedOf(list string) []string {
+// tickedOf are the names of the ticked boxes of a list. A box that the form leaves as it was is as the record found has
+// it: another may have changed it since.
+func (r record) tickedOf(list string, found client.Record) []string {
 	names := []string{}
 	for _, e := range r.Entries {
-		if e.among == list && e.Value == yes {
+		if e.among == list && (e.Value == yes && e.Was != yes || e.Value == e.Was && e.in(found) == yes) {
 			names = append(names, e.Name)
 		}
 	}
@@ -333,7 +334,7 @@ func newRecord(k recordKind) func(*visit) error {
 			return v.showNew(k, k.form.fill(k.first), fiber.StatusOK)
 		}
 		r := k.form.read(v)
-		fields := r.changed()
+		fields := r.changed(nil)
 		if k.types != nil {
 			fields["type"] = k.name
 		}
@@ -375,7 +376,7 @@ func oneRecord(k recordKind) func(*visit) error {
 			return v.showFound(k, found, k.form.fill(found), recordBody{}, fiber.StatusOK)
 		}
 		r := k.form.read(v)
-		_, err = v.api.Change(v.ctx, k.path+"/"+id(found.ID("id")), k.part, r.changed())
+		_, err = v.api.Change(v.ctx, k.path+"/"+id(found.ID("id")), k.part, r.changed(found))
 		if refused, is := r.refused(err); is {
 			return v.showFound(k, found, refused, recordBody{}, fiber.StatusUnprocessableEntity)
 		}

@@ -239,3 +239,29 @@ func TestLookAfter_Webhooks(t *testing.T) {
 	b.sendSure(at+"/end", url.Values{"of": {address}}, address, "Webhooks")
 	b.open(at, 404)
 }
+
+// The later of two who ticked different kinds of a webhook undid what the earlier had done.
+func TestLookAfter_TwoTickKindsOfAWebhook(t *testing.T) {
+	b, word := administrator(t)
+	address := "https://hooks.school.example/" + word
+	b.open("/look-after/webhooks/new", 200)
+	b.send("/look-after/webhooks/new", url.Values{"is.url": {address}, "is.event.deleted": {"true"},
+		"is.request.allocated": {"true"}}, 201)
+	link := regexp.MustCompile(`href="(/look-after/webhooks/\d+)">` + regexp.QuoteMeta(address))
+	at := link.FindStringSubmatch(b.open("/look-after/webhooks", 200))[1]
+	form := func() url.Values {
+		return url.Values{"is.url": {address}, "was.url": {address}, "was.active": {"false"},
+			"is.event.deleted": {"true"}, "was.event.deleted": {"true"},
+			"is.request.allocated": {"true"}, "was.request.allocated": {"true"},
+			"was.commitment.decided": {"false"}, "was.commitment.requested": {"false"}}
+	}
+	one, other := with(form(), "is.commitment.decided", "true"), with(form(), "is.commitment.requested", "true")
+	one.Del("is.event.deleted")
+	b.send(at, one, 200, "Your change is saved")
+	b.send(at, other, 200, "Your change is saved")
+	page := b.open(at, 200)
+	for kind, ticked := range map[string]bool{"commitment.decided": true, "commitment.requested": true,
+		"request.allocated": true, "event.deleted": false} {
+		valuetest.Same(t, strings.Contains(page, `name="is.`+kind+`" value="true" checked`), ticked, "%s", kind)
+	}
+}
