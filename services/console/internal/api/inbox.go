@@ -234,11 +234,10 @@ func (v *visit) around(b *inboxBody) error {
 
 // beside returns the bookings of a commitment's thing on its day or that clash with it, and says whether one clashes.
 func (v *visit) beside(w *waits, commitments []api.ListedCommitment) (day []booked) {
-	from, to := v.zone.Midnight(w.Day), v.zone.Midnight(w.Day.AddDays(1))
 	for _, c := range commitments {
 		row := booked{c, c.ID == w.ID, w.takes(c)}
 		w.Clash = w.Clash || row.Clash
-		if row.Clash || instant(c.Event.StartsAt).Before(to) && !instant(c.Event.EndsAt).Before(from) {
+		if row.Clash || v.zone.Days(instant(c.Event.StartsAt), instant(c.Event.EndsAt)).Has(w.Day) {
 			day = append(day, row)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/belfry-schools/belfry/client/api"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
@@ -209,6 +210,21 @@ func TestInbox_GivesFreeThingsOfAPool(t *testing.T) {
 		one.send("/inbox", url.Values{"do": {"take-back"}, "thing": values(said, "thing")}, 200, "is taken back",
 			"0 of 1 given")
 	}
+}
+
+// The day of a thing had the all-day booking of the day before, once an earlier row of the list made the range wider.
+func TestInbox_ADayEndsAtMidnight(t *testing.T) {
+	v := &visit{handlers: handlers{zone: timetest.Zone(t, "Europe/London")}}
+	on := func(starts, ends string) api.ListedCommitment {
+		return api.ListedCommitment{Event: api.EventSummary{StartsAt: starts, EndsAt: ends}}
+	}
+	day := v.beside(&waits{Day: timetest.Day(t, "2031-07-04")}, []api.ListedCommitment{
+		on("2031-07-03T00:00:00.000+01:00", "2031-07-04T00:00:00.000+01:00"),
+		on("2031-07-04T00:00:00.000+01:00", "2031-07-04T00:00:00.000+01:00"), // of zero length
+		on("2031-07-04T23:00:00.000+01:00", "2031-07-05T01:00:00.000+01:00"),
+		on("2031-07-05T00:00:00.000+01:00", "2031-07-06T00:00:00.000+01:00"),
+	})
+	valuetest.Same(t, len(day), 2, "bookings of the day")
 }
 
 // An item that joins or leaves the pool during the event was offered as free, and one at an event that keeps nothing
