@@ -14,7 +14,8 @@ const MaxSlotDays = 14
 // Hours are a part of the day by the zone's clock, the same on every day; an open end is that of the day.
 type Hours struct{ From, To wiretime.TimeOfDay }
 
-// on returns the hours of one day. They are empty where the clock skips them.
+// on returns the hours of one day. A time that the clock skips is that of [wiretime.Zone.At]; a day that it skips has
+// none.
 func (h Hours) on(zone wiretime.Zone, day wiretime.Day) (i Interval) {
 	i.Starts, i.Ends = zone.Bounds(wiretime.Days{First: day, Last: day})
 	if h.From.Given() {
