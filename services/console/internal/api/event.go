@@ -23,7 +23,7 @@ type eventBody struct {
 	Notes            []shownNote
 	Draft            *shownNote // a note that is not added yet; nil: none
 	Key              string     // so that the form for it, sent twice, adds one
-	Series           api.Series // that it is one of
+	Series           api.Series // that it is one of; empty where the visitor does not see it
 	Undo             *undo      // of what has just been done to it; nil: nothing, or nothing that can be taken back
 	MayEdit, MayNote bool
 }
@@ -57,7 +57,8 @@ func (v *visit) showEvent(draft *shownNote) error {
 	if b.Undo != nil && !b.MayEdit {
 		b.Undo.Form = ""
 	}
-	if b.Series, err = v.series(e); err != nil {
+	b.Series, err = v.series(e)
+	if err != nil && refused(err, fiber.StatusForbidden, fiber.StatusNotFound) == nil { // it may be in the making
 		return err
 	}
 	if b.Notes, err = v.notes(v.eventPath()); err != nil {

@@ -104,6 +104,7 @@ type inboxBody struct {
 	Open     *waits
 	Day      []booked // the day of Open, at its thing
 	Items    []item   // of the pool, the free ones first
+	Unseen   bool     // the items can't be shown
 	Left     int      // items that are not shown
 	Lately   []waits
 	Reasons  []string
@@ -197,7 +198,7 @@ func (v *visit) waiting(b *inboxBody) error {
 }
 
 // around says for each commitment of the page whether another booking clashes, and fills in the day of the open one: in
-// one call for each daysAtOnce with commitments.
+// one call for each daysAtOnce with commitments. Of those that the visitor decides on and does not see it says nothing.
 func (v *visit) around(b *inboxBody) error {
 	var rows []*waits
 	for i := range b.List {
@@ -206,30 +207,49 @@ func (v *visit) around(b *inboxBody) error {
 		}
 	}
 	for len(rows) > 0 {
-		first, n := rows[0].Day, 0
-		last := first
-		var ids []int64
-		for ; n < len(rows) && rows[n].Day < first.AddDays(daysAtOnce); n++ {
-			ids = append(ids, rows[n].Element.ID)
-			last = max(last, v.zone.DayOf(instant(rows[n].Event.EndsAt)))
+		n := 0
+		for ; n < len(rows) && rows[n].Day < rows[0].Day.AddDays(daysAtOnce); n++ {
 		}
-		found, err := v.timetables(url.Values{"elements": {joinIDs(ids)}, "include": {"staff,busy"},
-			"start_date": {first.String()}, "end_date": {min(last, first.AddDays(2*daysAtOnce)).String()}})
-		if err != nil {
+		if err := v.aroundSome(b, rows[:n]); err != nil {
 			return err
-		}
-		things := map[int64][]api.ListedCommitment{}
-		for _, t := range found {
-			things[t.Element.ID] = t.Commitments
-		}
-		for _, w := range rows[:n] {
-			if day := v.beside(w, things[w.Element.ID]); w == b.Open {
-				b.Day = day
-			}
 		}
 		rows = rows[n:]
 	}
 	return nil
+}
+
+// aroundSome is around for rows of daysAtOnce. Where the interface refuses some of them, each half is asked for alone.
+func (v *visit) aroundSome(b *inboxBody, rows []*waits) error {
+	first, last := rows[0].Day, rows[0].Day
+	var ids []int64
+	for _, w := range rows {
+		ids = append(ids, w.Element.ID)
+		last = max(last, v.zone.DayOf(instant(w.Event.EndsAt)))
+	}
+	found, err := v.timetables(url.Values{"elements": {joinIDs(ids)}, "include": {"staff,busy"},
+		"start_date": {first.String()}, "end_date": {min(last, first.AddDays(2*daysAtOnce)).String()}})
+	if half := len(rows) / 2; withheld(err) && half > 0 {
+		return cmp.Or(v.aroundSome(b, rows[:half]), v.aroundSome(b, rows[half:]))
+	}
+	if err != nil && !withheld(err) {
+		return err
+	}
+	things := map[int64][]api.ListedCommitment{}
+	for _, t := range found {
+		things[t.Element.ID] = t.Commitments
+	}
+	for _, w := range rows {
+		if day := v.beside(w, things[w.Element.ID]); w == b.Open {
+			b.Day = day
+		}
+	}
+	return nil
+}
+
+// withheld says whether an error is the interface's refusal to show what the visitor does not see, or what is too much
+// for one answer.
+func withheld(err error) bool {
+	return refused(err, fiber.StatusForbidden, fiber.StatusBadRequest) != nil
 }
 
 // beside returns the bookings of a commitment's thing on its day or that clash with it, and says whether one clashes.
@@ -254,6 +274,9 @@ func (v *visit) pool(b *inboxBody) error {
 	last := v.zone.DayOf(instant(e.EndsAt))
 	found, err := v.timetables(url.Values{"group": {id(b.Open.Element.ID)}, "start_date": {b.Open.Day.String()},
 		"end_date": {min(last, b.Open.Day.AddDays(daysAtOnce)).String()}})
+	if b.Unseen = withheld(err); b.Unseen {
+		return nil
+	}
 	if err != nil {
 		return err
 	}

@@ -212,6 +212,35 @@ func TestInbox_GivesFreeThingsOfAPool(t *testing.T) {
 	}
 }
 
+// Pages failed for those who decide on what they do not see otherwise.
+func TestInbox_IsForDecidersWhoSeeNothingElse(t *testing.T) {
+	d := newDesk(t)
+	key := d.word + "pupil"
+	calendar := d.admin.Import(t, "properties", map[string]any{"key": key, "name": "Debates " + d.word})[key]
+	pupil := signedInAs(t, map[string]any{"key": key, "kind": "pupil", "can_add_events": true})
+	var rows []map[string]any
+	for _, element := range []string{"Property:" + key, "Group:" + d.word + "p", "Location:" + d.word + "h"} {
+		rows = append(rows, map[string]any{"key": element + "/" + key, "element": element, "user": key})
+	}
+	d.admin.Import(t, "administrators", rows...)
+	var made struct {
+		Series struct{ Events []struct{ ID int64 } }
+	}
+	d.admin.Post(t, "/api/events", map[string]any{"event": map[string]any{"body": "Debate", "category": d.kind,
+		"starts_at_text": "2031-03-04 09:00", "ends_at_text": "2031-03-04 10:00"}, "elements": []int64{calendar},
+		"repeat": map[string]any{"rule": "FREQ=WEEKLY;UNTIL=20310311"}}).Must(t, http.StatusOK).Decode(t, &made)
+	pupil.open("/inbox", 200, "Debates "+d.word+": Debate")
+	pupil.open(fmt.Sprintf("/events/%d", made.Series.Events[0].ID), 200, "Debates "+d.word)
+	d.ask("Choir", "2031-03-04 09:00", "2031-03-04 10:00", d.hall) // which the visitor decides on and sees
+	pupil.open("/book", 200)
+	pupil.send("/book", url.Values{"title": {"Drama"}, "kind": {id(d.kind)}, "date": {"2031-03-04"}, "from": {"09:30"},
+		"to": {"10:30"}, "do": {"book"}, "who": {id(d.hall) + ":Hall"}, "anyway": {"1"}, "key": {key}}, 200)
+	pupil.open("/inbox", 200, "Debates "+d.word, "⚠ taken then")
+	d.ask("Outing", "2031-03-03 09:00", "2031-03-03 10:00", d.pool)
+	page := pupil.open("/inbox", 200, "Buses "+d.word+": Outing", "can&#39;t be shown here")
+	valuetest.Lacks(t, page, "There is nothing in this pool", "an unseen pool is said to be empty")
+}
+
 // The day of a thing had the all-day booking of the day before, once an earlier row of the list made the range wider.
 func TestInbox_ADayEndsAtMidnight(t *testing.T) {
 	v := &visit{handlers: handlers{zone: timetest.Zone(t, "Europe/London")}}
