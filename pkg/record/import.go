@@ -56,10 +56,9 @@ type Import[R imported, T any] struct {
 	// did not store. Their rows run once more, since another import may have stored the record first.
 	Insert func(ctx context.Context, records []T) (refused []problem.Fields, err error)
 	// Change stores the record of a changed row; several run at once. An InvalidError of T, ErrUnchanged or ErrNotFound
-	// concerns this row alone.
+	// concerns this row alone. ErrOutdated, as from Insert, makes all rows that were to be written start over.
 	Change func(ctx context.Context, r R, stored, wanted T) error
-	// Replace, where it is set, stores all changed records in place of Change. ErrOutdated, as from Insert, makes all
-	// rows that were to be written start over.
+	// Replace, where it is set, stores all changed records in place of Change. ErrOutdated is as from Change.
 	Replace func(ctx context.Context, records []T) error
 }
 

@@ -167,15 +167,18 @@ func (s *Service) insert(ctx context.Context, categories []Category) ([]problem.
 	return refused, err
 }
 
-// replace makes a stored category the one that a row asks for.
-func (s *Service) replace(ctx context.Context, _ Row, _, wanted Category) error {
+// replace makes a stored category the one that a row asks for. ErrOutdated when it is not the one that was decided on.
+func (s *Service) replace(ctx context.Context, _ Row, stored, wanted Category) error {
 	same := false
 	_, err := s.o.Store.Change(ctx, wanted.ID, func(c *Category) error {
 		same = *c == wanted
-		*c = wanted
-		if same {
+		switch {
+		case same:
 			return record.ErrUnchanged
+		case *c != stored:
+			return record.ErrOutdated
 		}
+		*c = wanted
 		return nil
 	})
 	switch {
