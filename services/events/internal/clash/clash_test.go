@@ -201,3 +201,48 @@ func TestDecisionsPart5_AMovedAllocationClashesWhateverItsCategory(t *testing.T)
 		}
 	}
 }
+
+// Whether a move of a room clashed with an allocation in a category that is not busy depended on what else its event
+// had, or the events that were moved with it.
+func TestDecisionsPart5_WhatIsNotAllocatedClashesAlikeBesideAnotherAllocation(t *testing.T) {
+	const van = hall + 1
+	room, other := elementOf(form.Location), elementOf(form.Service)
+	other.ID = van
+	stored := booked(t, 1, "09:00:00", "10:00:00")
+	stored.CategoryID, stored.Commitments[0].RequestID = mark, 21
+	of := func(id int64, requests map[int64]int64) event.Event { // by element
+		e := booked(t, id, "09:00:00", "10:00:00")
+		e.Commitments = nil
+		for element, request := range requests {
+			e.Commitments = append(e.Commitments, event.Commitment{
+				ID: id*10 + element, ElementID: element, RequestID: request, Status: event.Uncontrolled,
+			})
+		}
+		return e
+	}
+	for name, c := range map[string]struct {
+		first, second map[int64]int64 // the events; nil: there is one
+		clash         bool            // of the first; the second is later
+	}{
+		"a room":                          {map[int64]int64{hall: 0}, nil, false},
+		"a room and an allocated van":     {map[int64]int64{hall: 0, van: 22}, nil, false},
+		"a room before an allocated van":  {map[int64]int64{hall: 0}, map[int64]int64{van: 22}, false},
+		"a room before it is allocated":   {map[int64]int64{hall: 0}, map[int64]int64{hall: 22}, false},
+		"an allocated room":               {map[int64]int64{hall: 22}, nil, true},
+		"an allocated room and a van":     {map[int64]int64{hall: 22, van: 0}, nil, true},
+		"an allocated room before a room": {map[int64]int64{hall: 22}, map[int64]int64{hall: 0}, true},
+	} {
+		events := []event.Event{of(2, c.first)}
+		if c.second != nil {
+			e := of(3, c.second)
+			e.Span.Starts, e.Span.Ends = e.Span.Starts.Add(5*time.Hour), e.Span.Ends.Add(5*time.Hour)
+			events = append(events, e)
+		}
+		clashes, err := serviceWith(t, stored).Each(t.Context(), event.Several{
+			Events: events, Elements: []fact.Element{room, other}, Moving: true,
+		})
+		errortest.None(t, err)
+		valuetest.Same(t, len(clashes[0]) > 0, c.clash, name)
+		valuetest.Holds(t, len(slices.Concat(clashes[1:]...)) == 0, "%s: %+v", name, clashes)
+	}
+}

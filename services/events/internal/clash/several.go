@@ -75,10 +75,7 @@ func (s *Service) each(
 	if len(elements) == 0 {
 		return clashes, nil
 	}
-	allocates := slices.ContainsFunc(several.Events, func(e event.Event) bool {
-		return slices.ContainsFunc(e.Commitments, func(c event.Commitment) bool { return !ordinary(c) })
-	})
-	found, err := s.findEach(ctx, several.Events, elements, several.Moving, allocates)
+	found, err := s.findBooked(ctx, several, elements)
 	if err != nil {
 		return nil, err
 	}
@@ -110,6 +107,41 @@ func (s *Service) each(
 		}
 	}
 	return clashes, nil
+}
+
+// findBooked is findEach, which it asks once about what the events allocate, and once about what else they commit.
+func (s *Service) findBooked(
+	ctx context.Context, several event.Several, elements []fact.ElementReaches,
+) ([]event.Booked, error) {
+	found := make([]event.Booked, len(several.Events))
+	for i := range found {
+		found[i] = event.Booked{}
+	}
+	for _, allocated := range []bool{false, true} {
+		of := func(e event.Event, id int64) bool {
+			return slices.ContainsFunc(e.Commitments, func(c event.Commitment) bool {
+				return c.ElementID == id && ordinary(c) != allocated
+			})
+		}
+		some := slices.DeleteFunc(slices.Clone(elements), func(r fact.ElementReaches) bool {
+			return !slices.ContainsFunc(several.Events, func(e event.Event) bool { return of(e, r.ElementID) })
+		})
+		if len(some) == 0 {
+			continue
+		}
+		booked, err := s.findEach(ctx, several.Events, some, several.Moving, allocated)
+		if err != nil {
+			return nil, err
+		}
+		for i, e := range several.Events {
+			for id, others := range booked[i] {
+				if of(e, id) {
+					found[i][id] = others
+				}
+			}
+		}
+	}
+	return found, nil
 }
 
 // contains says whether a stored event is one of others.
