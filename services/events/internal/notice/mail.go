@@ -74,10 +74,7 @@ func (s *Service) sendTo(ctx context.Context, userID int64, to netmail.Address, 
 		return err
 	}
 	for i := range items {
-		items[i].Heading = heading(items[i].Kind)
-		if s.PublicURL != "" {
-			items[i].Link = s.PublicURL + page(items[i].Kind, items[i].EventID)
-		}
+		items[i].Heading, items[i].Link = heading(items[i].Kind), s.link(items[i])
 	}
 	answer := RefusedError{}
 	err = s.Mail.Send(ctx, to, items)
@@ -122,12 +119,15 @@ func (s *Service) redact(ctx context.Context, items []Item) error {
 	return err
 }
 
-// page is the console's page for the subject of a mail.
-func page(kind event.NoticeKind, eventID int64) string {
-	if kind == event.CommitmentRequested {
-		return "/inbox"
+// link is the address of the console's page for an item; "" for a deleted event, and without a public address.
+func (s *Service) link(i Item) string {
+	switch {
+	case s.PublicURL == "" || i.Kind == event.EventDeleted:
+		return ""
+	case i.Kind == event.CommitmentRequested:
+		return s.PublicURL + "/inbox"
 	}
-	return fmt.Sprintf("/events/%d", eventID)
+	return fmt.Sprintf("%s/events/%d", s.PublicURL, i.EventID)
 }
 
 // mailWait is the pause before a mail is tried again: half of the time that it has been due, within bounds, varied by

@@ -163,7 +163,7 @@ type Item struct {
 	CategoryID int64  `bson:"category_id,omitempty"`
 	When       string `bson:"when"`  // of the event
 	Heading    string `bson:"-"`     // what the item is about; set where a mail is sent
-	Link       string `bson:"-"`     // of the event; "" without a public address; set where a mail is sent
+	Link       string `bson:"-"`     // of its page; "" where there is none; set where a mail is sent
 	Lines      []Line `bson:"lines"` // one for each entry
 }
 
