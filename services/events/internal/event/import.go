@@ -155,7 +155,7 @@ func (b *batch) apply(e *Event, row Row, new IDs) problem.Fields {
 			faults.Add("elements", f.Submitted.Text+" "+messages[0])
 		}
 	}
-	b.allocate(e, row, new)
+	b.allocate(e, row, new, faults)
 	b.checkDecisions(row, faults)
 	return faults
 }

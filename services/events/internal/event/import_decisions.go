@@ -1,6 +1,7 @@
 package event
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
@@ -79,20 +80,29 @@ func (b *batch) cannotAllocate(row Row, d RowDecision, allocated int) string {
 }
 
 // allocate adds the allocations of the row that the event lacks. With those made by hand they may be more than the row
-// requests: the quantity rises with them.
-func (b *batch) allocate(e *Event, row Row, new IDs) {
+// requests: the quantity rises with them. It adds the faults of those that exceed the bounds of the event.
+func (b *batch) allocate(e *Event, row Row, new IDs, faults problem.Fields) {
 	for _, d := range row.Decisions {
 		request := b.requestOf(e, d)
 		fact, exists := b.elements[d.Element]
 		if request == 0 || !exists || e.committed()[fact.ID] {
 			continue
 		}
+		r := e.Request(request)
+		quantity := max(r.Quantity, e.Allocated(request)+1)
+		wrong := e.checkElement(false, false)["element_id"]
+		if quantity > maxQuantity {
+			wrong = append(wrong, fmt.Sprintf("is one too many: a request has at most %d", maxQuantity))
+		}
+		if len(wrong) > 0 {
+			faults.Add("decisions", d.Element+" "+wrong[0])
+			continue
+		}
 		last := len(new.Commitments) - 1
 		c := Commitment{ID: new.Commitments[last], ElementID: fact.ID, RequestID: request, Status: Requested}
 		new.Commitments = new.Commitments[:last]
 		e.Commitments = append(e.Commitments, c)
-		r := e.Request(request)
-		r.Quantity = max(r.Quantity, e.Allocated(request))
+		r.Quantity = quantity
 	}
 }
 

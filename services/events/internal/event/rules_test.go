@@ -157,6 +157,38 @@ func TestHardToBreak_Row04_AnEventHasAtMost1500Elements(t *testing.T) {
 	}
 }
 
+// With allocations made by hand, an import gave an event more items than any change by hand accepts.
+func TestHardToBreak_Row04_AnImportAllocatesNoMoreThanAnEventMayHave(t *testing.T) {
+	b := batch{elements: map[string]fact.Element{"Group:buses": facts()[buses], "Service:bus": facts()[bus]}}
+	row := Row{Elements: []string{"Group:buses"}, Decisions: []RowDecision{{
+		Element: "Service:bus", Decision: Decision{Status: Uncontrolled}, Request: "Group:buses",
+	}}}
+	for name, c := range map[string]struct {
+		allocated, others int // commitments by hand
+		fault             string
+	}{
+		"with room":               {maxQuantity - 1, 0, ""},
+		"more than a request has": {maxQuantity, 0, "Service:bus is one too many: a request has at most 1000"},
+		"more than an event has":  {0, maxElements - 1, "Service:bus is one too many: an event has at most 1500"},
+		"as many as an event has": {0, maxElements - 2, ""},
+		"more than both may have": {maxQuantity, 499, "Service:bus is one too many: an event has at most 1500"},
+	} {
+		e := Event{Requests: []Request{{ID: 6, ElementID: buses, Quantity: max(c.allocated, 1)}}}
+		for i := range c.allocated + c.others {
+			by := Commitment{ElementID: int64(1000 + i)}
+			if i < c.allocated {
+				by.RequestID = 6
+			}
+			e.Commitments = append(e.Commitments, by)
+		}
+		had, faults := len(e.Commitments), problem.Fields{}
+		b.allocate(&e, row, someIDs(), faults)
+		valuetest.Same(t, strings.Join(faults["decisions"], ", "), c.fault, name)
+		valuetest.Same(t, len(e.Commitments) > had, c.fault == "", name+": that it is allocated")
+		valuetest.Holds(t, e.Requests[0].Quantity == max(1, e.Allocated(6)), "%s: %+v", name, e.Requests)
+	}
+}
+
 func TestDecisionsPart4_ReconsideringARetimedEvent(t *testing.T) {
 	for _, before := range Statuses() {
 		for _, c := range []struct {
