@@ -29,3 +29,26 @@ func TestConflicted(t *testing.T) {
 		valuetest.Same(t, mongostore.Conflicted(c.err), c.want, "Conflicted(%v) =", c.err)
 	}
 }
+
+// A name that was taken, and contained the name of another index, was reported as that index's.
+func TestDuplicateIndex_IsNotOneThatTheRefusedValueNames(t *testing.T) {
+	const mongoDB = "E11000 duplicate key error collection: belfry.event_categories index: %s dup key: { name: %q }"
+	const documentDB = "Duplicate key violation on the requested collection: Index '%s'"
+	value := "import_key index: import_key dup key: Index 'import_key'"
+	refused := mongo.WriteError{Code: 11000, Message: fmt.Sprintf(mongoDB, "unique_name", value)}
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{nil, ""},
+		{errors.New(refused.Message), ""}, // not the server's word
+		{mongo.WriteError{Code: 112, Message: refused.Message}, ""},
+		{mongo.WriteError{Code: 11000, Message: "another server's"}, ""},
+		{refused, "unique_name"},
+		{fmt.Errorf("insert: %w", mongo.WriteException{WriteErrors: mongo.WriteErrors{refused}}), "unique_name"},
+		{mongo.CommandError{Code: 11000, Message: fmt.Sprintf(mongoDB, "ticket.key_1", value)}, "ticket.key_1"},
+		{mongo.WriteError{Code: 11000, Message: fmt.Sprintf(documentDB, "_id_")}, "_id_"},
+	} {
+		valuetest.Same(t, mongostore.DuplicateIndex(c.err), c.want, "DuplicateIndex(%v) =", c.err)
+	}
+}

@@ -37,7 +37,9 @@ func refusals[T any](ctx context.Context, collection *mongo.Collection, document
 			}
 			if taken > 0 {
 				refused = append(refused, mongo.WriteError{
-					Index: n, Code: duplicateKey, Message: "duplicate key in index: " + index.Name,
+					Index: n, Code: duplicateKey, // as MongoDB says it, for DuplicateIndex
+					Message: fmt.Sprintf("duplicate key error collection: %s index: %s dup key", collection.Name(),
+						index.Name),
 				})
 				break
 			}

@@ -20,13 +20,14 @@ func TestDryRun_AnswersAsTheWriteWouldAndStoresNothing(t *testing.T) {
 	two := &tally{Head: mongostore.Head{ID: 8}, Count: 2}
 	errortest.None(t, mongostore.Insert(t.Context(), collection, two))
 	dry := record.DryRun(t.Context())
-	for count, refused := range map[int]bool{0: false, 1: false, 2: true, 3: false} {
+	for count, refusedBy := range map[int]string{0: "", 1: "", 2: "count", 3: ""} {
 		err := mongostore.Insert(dry, collection, &tally{Count: count})
-		if mongostore.IsDuplicateKey(err) != refused || err != nil && !refused {
+		if mongostore.DuplicateIndex(err) != refusedBy || err != nil && refusedBy == "" {
 			t.Errorf("insert %d: %v", count, err)
 		}
 		d, err := mongostore.Update(dry, collection, 7, func(d *tally) error { d.Count = count; return nil })
-		if mongostore.IsDuplicateKey(err) != refused || err != nil && !refused || d.Count != count || d.Version != 1 {
+		if mongostore.DuplicateIndex(err) != refusedBy || err != nil && refusedBy == "" || d.Count != count ||
+			d.Version != 1 {
 			t.Errorf("change to %d: %+v, %v", count, d, err)
 		}
 	}

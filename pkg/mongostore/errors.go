@@ -3,6 +3,7 @@ package mongostore
 import (
 	"context"
 	"errors"
+	"regexp"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
@@ -13,6 +14,22 @@ var ErrConflict = errors.New("mongostore: the document kept changing")
 
 // IsDuplicateKey says whether a write failed because of a unique index.
 func IsDuplicateKey(err error) bool { return mongo.IsDuplicateKeyError(err) }
+
+// DuplicateIndex returns the name of the unique index that a write failed at; "" when it did not fail at one.
+func DuplicateIndex(err error) string {
+	if !IsDuplicateKey(err) {
+		return ""
+	}
+	found := refusedBy.FindStringSubmatch(err.Error())
+	if found == nil {
+		return ""
+	}
+	return found[1] + found[2]
+}
+
+// refusedBy finds the index in the message of MongoDB, where the refused value follows, or of DocumentDB.
+var refusedBy = regexp.MustCompile(`duplicate key error collection: \S+ index: (\S+)|` +
+	`Duplicate key violation on the requested collection: Index '([^']+)'`)
 
 // Unavailable says whether err means that the database is away or too slow, so that a later try may succeed: no
 // server found, a broken connection, a deadline passed, an election, a write not confirmed in time. A cancelled

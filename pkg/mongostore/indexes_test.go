@@ -35,9 +35,8 @@ func TestEnsureIndexes_CreatesWhatIsMissingAndIsDoneTheSecondTime(t *testing.T) 
 		return err
 	}
 	errortest.Report(t, insert(bson.D{{Key: "_id", Value: 1}, {Key: "key", Value: "Pupil:1"}}))
-	if err := insert(bson.D{{Key: "_id", Value: 2}, {Key: "key", Value: "Pupil:1"}}); !mongostore.IsDuplicateKey(err) {
-		t.Errorf("the same key again: %v", err)
-	}
+	err := insert(bson.D{{Key: "_id", Value: 2}, {Key: "key", Value: "Pupil:1"}})
+	valuetest.Same(t, mongostore.DuplicateIndex(err), "key", "the index that refuses the same key again, %v", err)
 	for id := range 2 {
 		errortest.Report(t, insert(bson.D{{Key: "_id", Value: 10 + id}}), "without a key")
 	}

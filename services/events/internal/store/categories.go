@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -146,10 +145,10 @@ func (s *Categories) Change(
 
 // takenBy names the unique index that refused a category.
 func takenBy(err error) error {
-	switch {
-	case err == nil || !mongostore.IsDuplicateKey(err):
+	switch mongostore.DuplicateIndex(err) {
+	case "":
 		return err
-	case strings.Contains(err.Error(), importKey):
+	case importKey:
 		return fmt.Errorf("%w: %w", category.ErrKeyTaken, err)
 	default:
 		return fmt.Errorf("%w: %w", category.ErrNameTaken, err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/cenkalti/backoff/v5"
@@ -286,14 +285,14 @@ func (s *Events) Insert(ctx context.Context, events []event.Event) (taken []int,
 		return nil, err
 	}
 	for _, w := range refused {
-		switch {
-		case strings.Contains(w.Message, commitmentIndex), strings.Contains(w.Message, requestIndex):
+		switch mongostore.DuplicateIndex(w) {
+		case commitmentIndex, requestIndex:
 			return nil, fmt.Errorf("event %d: an id of its commitments or requests is taken", events[w.Index].ID)
-		case !strings.Contains(w.Message, importKey) &&
-			!strings.Contains(w.Message, idempotencyIndex): // the only other unique field is the event's id
+		case importKey, idempotencyIndex:
+			taken = append(taken, w.Index)
+		default: // the only other unique field is the event's id
 			return nil, event.ErrFenced
 		}
-		taken = append(taken, w.Index)
 	}
 	return taken, nil
 }

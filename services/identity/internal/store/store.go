@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
@@ -300,15 +299,12 @@ func (s *Store) ErasureSalt(ctx context.Context) (string, error) { return s.salt
 
 // taken returns the error of the unique index that a write of the database failed at; nil when it did not fail at one.
 func taken(err error) error {
-	if err == nil || !mongostore.IsDuplicateKey(err) {
-		return nil
-	}
-	switch text := err.Error(); {
-	case strings.Contains(text, uuidIndex):
+	switch mongostore.DuplicateIndex(err) {
+	case uuidIndex:
 		return user.ErrUUIDTaken
-	case strings.Contains(text, keyIndex):
+	case keyIndex:
 		return user.ErrKeyTaken
-	case strings.Contains(text, emailIndex):
+	case emailIndex:
 		return user.ErrEmailTaken
 	}
 	return nil

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -173,7 +172,7 @@ func (s *Notes) Insert(ctx context.Context, n note.Note) (note.Note, error) {
 	}
 	n.ID = id
 	stored, err := s.notes.InsertOne(ctx, n)
-	if mongostore.IsDuplicateKey(err) && strings.Contains(err.Error(), keyIndex) {
+	if mongostore.DuplicateIndex(err) == keyIndex {
 		err = idempotency.InProgress()
 	}
 	return stored, err
