@@ -24,11 +24,12 @@ func (h handlers) listFeeds(c *fiber.Ctx, id int64) error {
 
 // createFeed answers POST /api/elements/ID/feeds. A body is not needed.
 func (h handlers) createFeed(c *fiber.Ctx, id int64) error {
-	name, err := readFeedName(c)
+	faults := problem.Fields{}
+	name, err := readFeedName(c, faults)
 	if err != nil {
 		return err
 	}
-	f, e, token, err := h.elements.CreateFeed(c.UserContext(), web.Principal(c), id, name)
+	f, e, token, err := h.elements.CreateFeed(c.UserContext(), web.Principal(c), id, name, faults)
 	if err != nil {
 		return err
 	}
@@ -38,8 +39,8 @@ func (h handlers) createFeed(c *fiber.Ctx, id int64) error {
 	return web.Created(c, c.Path(), h.withAddress(f, e, token))
 }
 
-// readFeedName reads the name of a new feed, if there is one.
-func readFeedName(c *fiber.Ctx) (string, error) {
+// readFeedName reads the name of a new feed, if there is one, and adds its faults.
+func readFeedName(c *fiber.Ctx, faults problem.Fields) (string, error) {
 	if text := string(bytes.TrimSpace(c.Request().Body())); text == "" || text == "null" {
 		return element.DefaultFeedName, nil
 	}
@@ -51,11 +52,10 @@ func readFeedName(c *fiber.Ctx) (string, error) {
 	if err != nil {
 		return "", problem.New(problem.Malformed, "feed is not an object")
 	}
-	faults := problem.Fields{}
 	if name := fields.Text("name", faults); name != nil {
 		return strings.TrimSpace(*name), nil
 	}
-	return element.DefaultFeedName, problem.InvalidFields(faults)
+	return element.DefaultFeedName, nil
 }
 
 // renewFeed answers POST /api/elements/ID/feeds/FEED/address.

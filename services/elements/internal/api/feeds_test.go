@@ -194,6 +194,18 @@ func TestCalendar_AFeedIsOfOneUserAndElementAndCanBeRevoked(t *testing.T) {
 	public.Post(t, list, nil).Want(t, http.StatusUnauthorized, `{"status":"Access denied"}`)
 }
 
+// The name was refused before anything was said of the element and the rights.
+func TestCalendar_MissingAndForbiddenComeBeforeANameThatIsNoText(t *testing.T) {
+	s := newSchool(t)
+	ann := s.pupil(t, "Ann")
+	_, staff := s.user(t, "staff", nil)
+	_, guest := s.user(t, "guest", fields{"kind": "guest"})
+	body := fields{"feed": fields{"name": 7}}
+	staff.Post(t, "/api/elements/99999999/feeds", body).WantCode(t, http.StatusNotFound)
+	guest.Post(t, path("/api/elements/%d/feeds", ann), body).WantCode(t, http.StatusForbidden)
+	staff.Post(t, path("/api/elements/%d/feeds", ann), body).WantCode(t, http.StatusUnprocessableEntity)
+}
+
 func TestCalendar_ASecondFeedDoesNotEndTheFirst(t *testing.T) {
 	s := newSchool(t)
 	ann := s.pupil(t, "Ann")

@@ -76,9 +76,10 @@ func (f Feed) isOf(userID, elementID int64) error {
 
 // CreateFeed makes a feed of an element for p, and returns it with its token of 256 bits, which is not shown again. A
 // Missing problem when there is no such element; Forbidden while p is switched, and where the user may have no feed of
-// the element; Invalid for a name with a fault; Conflict when the user has MaxFeeds of the element.
+// the element; Invalid for a name with a fault, or with the given ones; Conflict when the user has MaxFeeds of the
+// element.
 func (s *Service) CreateFeed(
-	ctx context.Context, p principal.Principal, elementID int64, name string,
+	ctx context.Context, p principal.Principal, elementID int64, name string, faults problem.Fields,
 ) (feed Feed, e Element, token string, err error) {
 	if e, _, err = s.getSeen(ctx, p, elementID, s.calendarDays()); err != nil {
 		return Feed{}, e, "", err
@@ -89,7 +90,6 @@ func (s *Service) CreateFeed(
 	if !mayHaveFeed(p.Kind, p.Persons(), e) {
 		return Feed{}, e, "", problem.New(problem.Forbidden, "a %s has no feed of this element", p.Kind)
 	}
-	faults := problem.Fields{}
 	problem.Text{Most: MaxFeedName, Required: true}.Check(faults, "name", name)
 	if len(faults) > 0 {
 		return Feed{}, e, "", problem.InvalidFields(faults)

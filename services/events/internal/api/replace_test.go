@@ -85,7 +85,7 @@ func TestReplace_WhatIsWrongChangesNothingAndIsNamed(t *testing.T) {
 	s.as(t, "stranger").Post(t, of, replacing(nil, s.teacher, s.colleague)).
 		Want(t, 403, `{"status":"Forbidden","message":"needs edit rights on the event"}`)
 	s.as(t, "organiser").Post(t, of, replacing(nil, s.teacher, s.colleague)).WantCode(t, 403)
-	owner.Do(t, "POST", of, replacing(nil, s.teacher, s.colleague), "If-Match", `"event-1-1"`).WantCode(t, 412)
+	owner.Do(t, "POST", of, replacing(nil, s.teacher, s.colleague), "If-Match", `"event-0-1"`).WantCode(t, 412)
 	valuetest.Same(t, s.elements(t, e.ID), before, "before %s", before)
 	owner.Post(t, of, replacing(nil)).Must(t, 200)
 	owner.Post(t, "/api/events/99999999/replace", replacing(nil)).WantCode(t, 404)
@@ -144,7 +144,7 @@ func TestRemoveElement_TakesItsCommitmentAndItsRequest(t *testing.T) {
 	const lacking = `{"status":"Forbidden","message":"needs edit rights on the event, or administration of the element"}`
 	s.as(t, "stranger").Delete(t, of(s.teacher)).Want(t, 403, lacking)
 	s.as(t, "stranger").Delete(t, of(s.set)).Want(t, 403, lacking) // whether it is there or not
-	owner.Do(t, "DELETE", of(s.teacher), nil, "If-Match", `"event-1-1"`).WantCode(t, 412)
+	owner.Do(t, "DELETE", of(s.teacher), nil, "If-Match", `"event-0-1"`).WantCode(t, 412)
 	owner.Delete(t, of(s.teacher)).Want(t, 200, `{"status":"OK"}`)
 	owner.Delete(t, of(s.teacher)).Want(t, 404, path(
 		`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Element with 'id'=%d"}`, s.teacher))
@@ -239,4 +239,37 @@ func TestAnswersOfCallsThatAddShowPeopleWhereAsked(t *testing.T) {
 	allocations := path("/api/requests/%d/allocations", made.Int(t, "event.requests.0.id"))
 	people(driver.Post(t, allocations, map[string]any{"elements": []any{}}), false)
 	people(driver.Post(t, allocations+"?include=people", map[string]any{"elements": []any{}}), true)
+}
+
+// More elements than a call may name were 422 before anything was said of the record and the rights.
+func TestClients_MissingAndForbiddenComeBeforeTooManyElements(t *testing.T) {
+	s, owner := loadOwned(t)
+	e := book(t, owner, s.at("2026-11-04", "09:00", "10:00"), s.teacher, s.minibuses).Event
+	many := make([]any, 1001)
+	pairs := make([]any, 2*len(many))
+	for i := range pairs {
+		many[i/2], pairs[i] = s.teacher, s.teacher
+	}
+	elements := map[string]any{"elements": many}
+	for call, c := range map[string]struct {
+		of      string
+		id      int64
+		body    map[string]any
+		allowed *servicetest.Client
+	}{
+		"add":         {"/api/events/%d/add", e.ID, elements, owner},
+		"replace":     {"/api/events/%d/replace", e.ID, replacing("refuse", pairs...), owner},
+		"allocations": {"/api/requests/%d/allocations", e.Requests[0].ID, elements, s.as(t, "driver")},
+	} {
+		for name, of := range map[string]struct {
+			by   *servicetest.Client
+			id   int64
+			code int
+		}{
+			"missing": {c.allowed, 1 << 40, 404}, "forbidden": {s.as(t, "stranger"), c.id, 403},
+			"allowed": {c.allowed, c.id, 422},
+		} {
+			valuetest.Same(t, of.by.Post(t, path(c.of, of.id), c.body).Code, of.code, "%s, %s", call, name)
+		}
+	}
 }

@@ -137,9 +137,8 @@ func readSubmission(c *fiber.Ctx, usual event.Clashing) (id int64, submission ev
 		return 0, submission, problem.New(problem.Malformed, "elements is missing")
 	}
 	faults := problem.Fields{}
-	if submission, err = readAdditions(body, faults, usual); err == nil {
-		err = problem.InvalidFields(faults)
-	}
+	submission, err = readAdditions(body, faults, usual)
+	submission.Faults = faults
 	submission.IdempotencyKey, submission.People = web.IdempotencyKey(c), readInclude(c).People
 	return id, submission, err
 }
@@ -162,7 +161,8 @@ func readReplacement(o web.Object) (r event.Replacement, err error) {
 		return r, problem.New(problem.Malformed, "replace is not an array")
 	}
 	if len(pairs) > event.MaxSubmitted {
-		return r, problem.InvalidFields(problem.Fields{"replace": {problem.TooMany(event.MaxSubmitted)}})
+		r.Faults = problem.Fields{"replace": {problem.TooMany(event.MaxSubmitted)}}
+		return r, nil
 	}
 	var with []event.Submitted
 	for i, raw := range pairs {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 )
 
@@ -15,8 +16,9 @@ type Submission struct {
 	IDs            []int64 // of these, each once
 	Clashes        Clashing
 	IdempotencyKey idempotency.Key
-	Match          record.Match // the versions of the event that may be added to
-	People         bool         // show the event's owner too
+	Match          record.Match   // the versions of the event that may be added to
+	People         bool           // show the event's owner too
+	Faults         problem.Fields // of what could not be read
 	allocates      bool
 }
 
@@ -48,8 +50,8 @@ func (s Submission) people(e *Event) []int64 {
 }
 
 // Add adds the submitted elements to an event. Missing; Forbidden without edit rights on it, PreconditionFailed at
-// another version; a ClashError. A request with an idempotency key adds once, however often it is sent; Conflict when
-// the key belongs to another request.
+// another version; Invalid for a fault; a ClashError. A request with an idempotency key adds once, however often it is
+// sent; Conflict when the key belongs to another request.
 func (s *Service) Add(ctx context.Context, p principal.Principal, id int64, submission Submission) (View, error) {
 	v, err := untilCurrent(func() (View, error) {
 		return s.extendOnce(ctx, p, id, submission,
@@ -90,6 +92,9 @@ func (s *Service) extendOnce(
 		return s.replay(ctx, p, newLookupFor(s.Reader(p)), e, submission, failures)
 	}
 	if err := submission.Match.Check(e.Version); err != nil {
+		return View{}, err
+	}
+	if err := problem.InvalidFields(submission.Faults); err != nil {
 		return View{}, err
 	}
 	l := newLookupBy(p)

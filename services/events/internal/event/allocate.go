@@ -16,11 +16,11 @@ import (
 )
 
 // Allocate adds the submitted elements to an event as allocations to a request (decisions, part 5). Missing; Forbidden
-// to all but those who decide on its group; a ClashError. Concurrent calls each decide on the event's current state;
-// when the event has been moved to other days meanwhile, Allocate starts over. Where clashes are skipped or refused,
-// the elements are reserved while that is decided; an element of any type clashes with another allocation and with a
-// busy event at that time. A request with an idempotency key allocates once, however often it is sent; Conflict when
-// the key belongs to another request.
+// to all but those who decide on its group; Invalid for a fault; a ClashError. Concurrent calls each decide on the
+// event's current state; when the event has been moved to other days meanwhile, Allocate starts over. Where clashes are
+// skipped or refused, the elements are reserved while that is decided; an element of any type clashes with another
+// allocation and with a busy event at that time. A request with an idempotency key allocates once, however often it is
+// sent; Conflict when the key belongs to another request.
 func (s *Service) Allocate(ctx context.Context, p principal.Principal, id int64, submission Submission) (View, error) {
 	submission.allocates = true
 	v, err := untilCurrent(func() (View, error) { return s.allocateOnce(ctx, p, id, submission) })
@@ -51,6 +51,9 @@ func (s *Service) allocateOnce(
 	}
 	if done {
 		return s.replay(ctx, p, l, e, submission, failures)
+	}
+	if err := problem.InvalidFields(submission.Faults); err != nil {
+		return View{}, err
 	}
 	others := filter(submission.IDs, func(id int64) bool { return !members[id] })
 	if err := s.hide(ctx, p, l, &e, others); err != nil {
