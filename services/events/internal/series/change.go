@@ -279,8 +279,7 @@ func (t *transformation) altered(e event.Event) Altered {
 	before, was := clockOf(t.zone, e.Span), e.Span
 	for _, o := range t.found.Plan {
 		if o.EventID == e.ID {
-			before, was = o.Clock, o.Span
-			before.AllDay = o.Span.AllDay
+			before, was = o.in(t.zone)
 		}
 	}
 	a.Clock = before.moved(clockOf(t.zone, t.named.Span), clockOf(t.zone, t.after.Span))

@@ -36,6 +36,20 @@ func clockOf(zone wiretime.Zone, span wiretime.Span) Clock {
 	return c
 }
 
+// in returns the clock and the span of an occurrence, which may have been planned before the deployment's zone changed:
+// then it keeps its instants, and, all day, its days, as stored events do.
+func (o Occurrence) in(zone wiretime.Zone) (Clock, wiretime.Span) {
+	c := o.Clock
+	c.AllDay = o.Span.AllDay
+	switch {
+	case zone.Wall(o.Span.Starts).Equal(c.Start), c.span(zone).Starts.Equal(o.Span.Starts):
+		return c, o.Span
+	case c.AllDay:
+		return c, c.span(zone)
+	}
+	return clockOf(zone, o.Span), o.Span
+}
+
 // span begins and ends at the times that the clock shows. A start in a gap of the clock is read with the offset before
 // the gap (RFC 5545, 3.3.5), and the span keeps its length. A day that the zone skips becomes the next one.
 func (c Clock) span(zone wiretime.Zone) wiretime.Span {

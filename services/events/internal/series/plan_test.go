@@ -124,6 +124,44 @@ func TestPart4_2_SetB_AChangeOfASeriesKeepsTheSecondOfTimesThatComeTwice(t *test
 	}
 }
 
+// TestPart4_2_SetB_AChangeOfASeriesIsByTheClockOfTheZone: after a change of the deployment's zone, the others moved by
+// the hours of the old zone, and all-day events to its midnights.
+func TestPart4_2_SetB_AChangeOfASeriesIsByTheClockOfTheZone(t *testing.T) {
+	london, berlin := zoneOf(t, "Europe/London"), zoneOf(t, "Europe/Berlin")
+	span := func(zone wiretime.Zone, starts, ends string) wiretime.Span {
+		span, faults := zone.NewSpan(wiretime.SpanFields{StartsAt: &starts, EndsAt: &ends})
+		if faults != nil {
+			t.Fatal(faults)
+		}
+		return span
+	}
+	day := func(zone wiretime.Zone, n wiretime.Day) (s wiretime.Span) {
+		s.Starts, s.Ends = zone.Bounds(wiretime.Days{First: n, Last: n})
+		s.AllDay = true
+		return s
+	}
+	nine := span(berlin, "2026-11-03 09:00", "2026-11-03 10:00")
+	ten := span(berlin, "2026-11-03 10:00", "2026-11-03 11:00")
+	was, first, second := day(london, 20700), day(berlin, 20693), day(berlin, 20694)
+	for name, c := range map[string]struct{ planned, stored, named, after, want wiretime.Span }{
+		"by an hour": {
+			span(london, "2026-11-10 08:00", "2026-11-10 09:00"), span(berlin, "2026-11-10 09:00", "2026-11-10 10:00"),
+			nine, ten, span(berlin, "2026-11-10 10:00", "2026-11-10 11:00"),
+		},
+		"by a day":  {was, day(berlin, 20700), first, second, day(berlin, 20701)},
+		"by no day": {was, day(berlin, 20700), first, first, day(berlin, 20700)},
+	} {
+		x := transformation{
+			zone: berlin, common: event.Common{Times: true},
+			named: event.Event{ID: 2, Span: c.named}, after: event.Event{ID: 2, Span: c.after},
+			found: Series{Plan: []Occurrence{{EventID: 1, Span: c.planned, Clock: clockOf(london, c.planned)}}},
+		}
+		got := x.altered(event.Event{ID: 1, Span: c.stored}).Span
+		valuetest.Same(t, berlin.Format(got.Starts)+" "+berlin.Format(got.Ends),
+			berlin.Format(c.want.Starts)+" "+berlin.Format(c.want.Ends), name)
+	}
+}
+
 // TestDecisionsPart4_OccurrencesOfADayThatTheZoneSkips: Samoa had no 2011-12-30. What would be on it is on the next
 // day, once.
 func TestDecisionsPart4_OccurrencesOfADayThatTheZoneSkips(t *testing.T) {
