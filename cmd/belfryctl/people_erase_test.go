@@ -495,6 +495,34 @@ func TestPeopleErase_NamesOfOthersStay(t *testing.T) {
 	valuetest.Same(t, e.Text(t, "element.name"), "Tom Orr (8B)", "the other is %s", e.Body)
 }
 
+// TestPeopleErase_NamesakesWhoAreCalledOtherwiseStay: current persons were found by the name that is shown alone, and
+// with their own kind of apostrophe. A user's name of one word was searched for in all texts.
+func TestPeopleErase_NamesakesWhoAreCalledOtherwiseStay(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	admin := o.system.Admin(t)
+	add := func(forename, knownAs, surname, group string) int64 {
+		return addsElement(t, admin, object{"entity_type": "Pupil", "forename": forename, "known_as": knownAs,
+			"surname": surname, "tutor_group": group})
+	}
+	category := addsCategory(t, admin, "Lesson")
+	for _, c := range []struct {
+		gone, stays int64
+		user, text  string
+	}{
+		{add("Zoe", "", "Abbott", "7A"), add("Zoe", "Zed", "Abbott", "8B"), "Zoe", "Zoe Abbott, Zoe"},
+		{add("Sean", "", "O'Neill", "7A"), add("Sean", "", "O\u2019Neill", "8B"), "Sean O'Neill", "Sean O\u2019Neill"},
+	} {
+		adds(t, admin, "user", object{"name": c.user, "email": fmt.Sprintf("%d@school.example", c.gone),
+			"element_id": c.gone, "permissions": object{"can_api": true}})
+		event := addsEvent(t, admin, category, c.text, "2026-09-07").Int(t, "event.id")
+		wantOut(t, o.does(t, "people", "erase", fmt.Sprint(c.gone)),
+			fmt.Sprintf("elements of the same name: %d;", c.stays))
+		o.does(t, "people", "erase", fmt.Sprint(c.gone), "--really")
+		valuetest.Same(t, admin.Get(t, fmt.Sprintf("/api/events/%d", event)).Must(t, 200).Text(t, "event.body"), c.text)
+	}
+}
+
 func TestPeopleErase_WhatCantBeErased(t *testing.T) {
 	t.Parallel()
 	o := newOffice(t)

@@ -63,6 +63,15 @@ func NamesOf(forename, knownAs, surname string, others ...string) []string {
 	return all
 }
 
+// NamesOfUser returns the names that texts may use for a person by its user. A name of one word is not among them: in a
+// text it may be anyone's.
+func NamesOfUser(name, email string) []string {
+	if len(strings.Fields(name)) < 2 {
+		return []string{email}
+	}
+	return []string{name, email}
+}
+
 // Key replaces the import key of an erased record, so that an import recognises it. The salt is the deployment's own.
 // With both, one can find out whether a known key was erased.
 func Key(salt, key string) string {

@@ -97,6 +97,13 @@ func TestTexts_NamesInMarkdownAndShorterNames(t *testing.T) {
 	}
 }
 
+func TestFold_IsTheSameForTheSameName(t *testing.T) {
+	t.Parallel()
+	for _, name := range []string{"Zo\u00eb O'Neil-Ray", "zoe\u0308  O\u2019NEIL\u2010Ray"} {
+		valuetest.Same(t, erasure.Fold(name), "zo\u00eb o'neil-ray")
+	}
+}
+
 func TestTexts_KeysThatStillDiffer(t *testing.T) {
 	t.Parallel()
 	texts := erasure.NewTexts(erasure.NamesOf("Zoë", "Zo", "O'Neil"), "Former pupil 151")

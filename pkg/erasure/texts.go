@@ -81,6 +81,11 @@ func plain(name string) string {
 	}, name)
 }
 
+// Fold returns the form of a name that is the same for all that Texts takes for the same name.
+func Fold(name string) string {
+	return strings.ToLower(norm.NFC.String(plain(strings.Join(strings.Fields(name), " "))))
+}
+
 // partsOf returns the longest run of ASCII letters of each name, which is quick to find and the same in HTML and JSON;
 // nil when a name has no such run.
 func partsOf(names []string) (parts [][]byte) {

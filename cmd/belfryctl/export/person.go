@@ -293,7 +293,7 @@ func (p *person) calledBy() *erasure.Texts {
 	e := p.element
 	others := []string{e.Text("name"), e.Text("email")}
 	for _, user := range p.users {
-		others = append(others, user.Text("name"), user.Text("email"))
+		others = append(others, erasure.NamesOfUser(user.Text("name"), user.Text("email"))...)
 	}
 	return erasure.NewTexts(erasure.NamesOf(e.Text("forename"), e.Text("known_as"), e.Text("surname"), others...), "")
 }

@@ -17,7 +17,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/record/form"
-	"github.com/belfry-schools/belfry/pkg/record/needle"
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
@@ -163,12 +162,12 @@ func (s *Service) planErasure(ctx context.Context, of Element, withNamesakes boo
 		}
 		e.Person.UserIDs = append(e.Person.UserIDs, u.ID)
 		e.Person.Keys = append(e.Person.Keys, keysToFind(u.Key)...)
-		names = append(names, u.Name, u.Email)
+		names = append(names, erasure.NamesOfUser(u.Name, u.Email)...)
 	}
 	e.Person.Names = erasure.NamesOf("", "", "", names...)
 	shared, err := s.namesakes(ctx, of, &e)
 	if err == nil && !withNamesakes {
-		e.Person.Names = slices.DeleteFunc(e.Person.Names, func(n string) bool { return shared[folded(n)] })
+		e.Person.Names = slices.DeleteFunc(e.Person.Names, func(n string) bool { return shared[erasure.Fold(n)] })
 	}
 	return e, err
 }
@@ -186,65 +185,37 @@ func keysToFind(key string) []string {
 	return keys
 }
 
-func folded(name string) string { return strings.ToLower(strings.Join(strings.Fields(name), " ")) }
-
-// namesakes sets the erasure's namesakes, current or not, and returns which names they share with the person.
+// namesakes sets the erasure's namesakes, current or not, and returns which names they share with the person. No search
+// finds all: not those who have left, nor those who are called by another name.
 func (s *Service) namesakes(ctx context.Context, of Element, e *Erasure) (shared map[string]bool, err error) {
 	names, shared := map[string]bool{}, map[string]bool{}
 	for _, n := range e.Person.Names {
-		names[folded(n)] = true
+		names[erasure.Fold(n)] = true
 	}
-	compare := func(others []Element) {
-		for _, other := range others {
-			if other.ID == of.ID || !other.isPerson() {
-				continue
-			}
-			for _, n := range other.names() {
-				if names[folded(n)] {
-					shared[folded(n)] = true
-					e.Namesakes = append(e.Namesakes, other.ID)
-				}
-			}
-		}
-	}
-	for _, first := range []string{of.Details.Forename, of.Details.KnownAs} {
-		part := needle.New(first + " " + of.Details.Surname)
-		if first == "" || of.Details.Surname == "" {
-			continue
-		}
-		hits, err := s.Store.ListByNeedle(ctx, part, Among{}, mostNamesakes)
-		if err != nil {
-			return nil, err
-		}
-		others, err := s.Store.Find(ctx, idsOf(hits))
-		if err != nil {
-			return nil, err
-		}
-		compare(others)
-	}
-	for _, entityType := range []string{form.Staff, form.Pupil} { // no search finds those who have left
-		f, after := Filter{EntityType: entityType, Current: new(false)}, int64(0)
-		for more := true; more; {
-			others, err := s.Store.List(ctx, f, after, formerAtOnce)
+	for _, entityType := range []string{form.Staff, form.Pupil} {
+		for after, more := int64(0), true; more; {
+			others, err := s.Store.List(ctx, Filter{EntityType: entityType}, after, readAtOnce)
 			if err != nil {
 				return nil, err
 			}
-			compare(others)
-			if more = len(others) == formerAtOnce; more {
-				after = others[len(others)-1].ID
+			for _, other := range others {
+				for _, n := range other.names() {
+					if n = erasure.Fold(n); names[n] && other.ID != of.ID {
+						shared[n] = true
+						e.Namesakes = append(e.Namesakes, other.ID)
+					}
+				}
+				after = other.ID
 			}
+			more = len(others) == readAtOnce
 		}
 	}
 	e.Namesakes = sequence.Distinct(e.Namesakes)
 	return shared, nil
 }
 
-const (
-	// mostNamesakes bounds how many current elements with the same name are looked at.
-	mostNamesakes = 100
-	// formerAtOnce is how many elements that are no longer current are read at a time.
-	formerAtOnce = 1000
-)
+// readAtOnce is how many elements are read at a time.
+const readAtOnce = 1000
 
 func idsOf(elements []Element) []int64 {
 	return sequence.Map(elements, func(e Element) int64 { return e.ID })
