@@ -51,6 +51,7 @@ func district(t *testing.T, system *servicetest.System) *world {
 		"guest":        {"kind": "guest", "can_add_events": true},
 		"pupil":        {"kind": "pupil", "element": "Pupil:a pupil of north", "can_add_events": true},
 		"parent":       {"kind": "pupil", "stands_for": []string{"a pupil of north"}},
+		"head":         {"element": "Staff:a teacher of none", "admin_of": []string{"north"}},
 		"with a child": {"element": "Staff:itself", "stands_for": []string{"a pupil of south"}},
 	})
 	w.clients["admin"] = w.admin
@@ -67,6 +68,8 @@ func TestDecisionsPart9_StaffOfOneSchoolSeePersonsOfAnotherByListFormAlone(t *te
 	t.Run("AParentSeesThePersonsThatThePupilSeesAndStaffTheirChild", func(t *testing.T) {
 		w.comparePersons(t, 8, "parent", "with a child")
 	})
+	// A head saw everyone after it had ended its own membership.
+	w.comparePersons(t, 10, "head")
 	w.compareMany(t)
 	w.compareClashes(t)
 	w.compareMove(t)

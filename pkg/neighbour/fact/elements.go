@@ -91,21 +91,24 @@ type ReachesQuestion struct {
 	// Onlooker is the element of the user who is shown the commitments, 0 without one: elements records the read.
 	// Nil: no user is shown them.
 	Onlooker *int64 `json:"onlooker,omitempty"`
-	// InSchool, OfPupils and StandsFor are those of the onlooker's Sight.
+	// InSchool, OfPupils, StandsFor and AdminOf are those of the onlooker's Sight.
 	InSchool  bool    `json:"in_school,omitempty"`
 	OfPupils  bool    `json:"of_pupils,omitempty"`
 	StandsFor []int64 `json:"stands_for,omitempty"`
+	AdminOf   []int64 `json:"admin_of,omitempty"`
 }
 
 // By returns the question as that of a viewer who is shown the commitments.
 func (q ReachesQuestion) By(who Sight) ReachesQuestion {
-	q.Onlooker, q.InSchool, q.OfPupils, q.StandsFor = &who.ElementID, who.InSchool, who.OfPupils, who.StandsFor
+	q.Onlooker, q.InSchool, q.OfPupils = &who.ElementID, who.InSchool, who.OfPupils
+	q.StandsFor, q.AdminOf = who.StandsFor, who.AdminOf
 	return q
 }
 
 // Viewer is the onlooker, as far as the question tells.
 func (q ReachesQuestion) Viewer() Sight {
-	return Sight{ElementID: *q.Onlooker, InSchool: q.InSchool, OfPupils: q.OfPupils, StandsFor: q.StandsFor}
+	return Sight{ElementID: *q.Onlooker, InSchool: q.InSchool, OfPupils: q.OfPupils, StandsFor: q.StandsFor,
+		AdminOf: q.AdminOf}
 }
 
 // ElementReaches is an element that exists, and whose commitments count for it: first its own, then those of its

@@ -48,6 +48,11 @@ func (s *Service) nearby(ctx context.Context, p principal.Principal, among Among
 		return among, nil
 	}
 	own, err := s.schoolsOf(ctx, who.Schooled()...)
+	if err != nil {
+		return among, err
+	}
+	administered, err := s.onlySchools(ctx, who.AdminOf)
+	own = sequence.Distinct(append(own, administered...))
 	if err != nil || len(own) == 0 || has(own, among.School) {
 		return among, err
 	}
@@ -96,7 +101,7 @@ func (s *Service) schoolsOf(ctx context.Context, ids ...int64) ([]int64, error) 
 // onlySchools returns those of the ids that are schools, in order.
 func (s *Service) onlySchools(ctx context.Context, ids []int64) ([]int64, error) {
 	schools, err := s.Store.ListSchools(ctx)
-	return slices.DeleteFunc(slices.Clone(schools), func(id int64) bool { return !slices.Contains(ids, id) }), err
+	return both(schools, ids), err
 }
 
 // belonging returns the ids of all that belongs to the schools today, in order.
@@ -251,6 +256,11 @@ func among(reaches []fact.Reach, schools []int64) (all []int64) {
 	}
 	slices.Sort(all)
 	return all
+}
+
+// both returns what both lists have, in the order of the first.
+func both(a, b []int64) []int64 {
+	return slices.DeleteFunc(slices.Clone(a), func(id int64) bool { return !slices.Contains(b, id) })
 }
 
 // common says whether both lists have an id.

@@ -57,11 +57,12 @@ func (s *Service) viewer(p principal.Principal) fact.Sight { return fact.SightOf
 func (v sight) sees(e Element) bool { return v.seen().Has(&e) }
 
 // elsewhere returns those of the elements that are persons of other schools, whom the viewer sees only in list form:
-// persons who belong to schools today, but to none of the viewer's. A viewer or person without a school has no other
-// schools, and the viewer's own persons are never elsewhere.
+// persons who belong to schools today, but to none of the viewer's, which are those that it belongs to and those that
+// it administers: it could end its own membership. A viewer or person without a school has no other schools, and the
+// viewer's own persons are never elsewhere.
 func (s *Service) elsewhere(ctx context.Context, who fact.Sight, elements ...Element) (map[int64]bool, error) {
 	schooled := who.Schooled()
-	if !who.InSchool || len(schooled) == 0 {
+	if !who.InSchool || len(schooled)+len(who.AdminOf) == 0 {
 		return nil, nil
 	}
 	ids := slices.Clone(schooled)
@@ -81,7 +82,7 @@ func (s *Service) elsewhere(ctx context.Context, who fact.Sight, elements ...Ele
 	if err != nil {
 		return nil, err
 	}
-	own := among(slices.Concat(reaches[:len(schooled)]...), schools)
+	own := append(among(slices.Concat(reaches[:len(schooled)]...), schools), both(schools, who.AdminOf)...)
 	if len(own) == 0 {
 		return nil, nil
 	}
