@@ -95,6 +95,10 @@ func TestAdministration_WhoHasLookedAtWhom(t *testing.T) {
 	}
 	s.Get(t, path("/api/admin/elements/%d", bea)).Must(t, http.StatusOK)
 	valuetest.Len(t, s.looks(t, path("element=%d", bea), 1), 1, "at Bea looked")
+	// A change by no field showed the record, and was no look.
+	eve := s.pupil(t, "Eve")
+	s.Patch(t, path("/api/admin/elements/%d", eve), fields{"element": fields{}}).Must(t, http.StatusOK)
+	valuetest.Len(t, s.looks(t, path("element=%d", eve), 1), 1, "at Eve looked")
 	cleo, dan := s.pupil(t, "Cleo"), s.pupil(t, "Dan")
 	s.Get(t, "/api/admin/elements?entity_type=Pupil&limit=1000").Must(t, http.StatusOK)
 	s.Get(t, "/api/admin/elements?key=Pupil:"+s.mark+"Cleo").Must(t, http.StatusOK)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 
+	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
@@ -36,6 +37,9 @@ func (s *Service) Change(
 	})
 	if errors.Is(err, ErrUUIDTaken) {
 		err = uuidTaken(e)
+	}
+	if err == nil { // it is shown whole, whatever changed
+		s.recordRead(ctx, s.viewer(p).ElementID, audit.ReadDetail, e)
 	}
 	return e, err
 }
