@@ -80,7 +80,7 @@ func (h handlers) create(c *fiber.Ctx) error {
 	}
 	shown := adminFormOf(e)
 	if web.DryRun(c) && !fields.Has("uuid") { // it would be another
-		shown.UUID = ""
+		shown.UUID = nil
 	}
 	return web.Created(c, fmt.Sprintf("/api/admin/elements/%d", e.ID), web.Field{Name: "element", Value: shown})
 }

@@ -169,3 +169,10 @@ func TestWords_ANullBesideTheOtherNameOfATypeCountsAsAbsent(t *testing.T) {
 			Equal(t, "element.errors", `{"`+sent+`":["is not an entity type"]}`)
 	}
 }
+
+// The answer was against the document, which asked for a uuid.
+func TestCreateElement_AnEmptyUUIDIsRefused(t *testing.T) {
+	s := newSchool(t)
+	s.Post(t, "/api/admin/elements", fields{"element": fields{"entity_type": "Location", "name": s.mark, "uuid": ""}}).
+		Must(t, http.StatusUnprocessableEntity).Equal(t, "element.errors", `{"uuid":["is not a uuid"]}`)
+}

@@ -27,7 +27,7 @@ type (
 		EntityType string `json:"entity_type"`
 		EntityID   int64  `json:"entity_id"`
 		Current    bool   `json:"current"`
-		UUID       string `json:"uuid,omitempty"` // absent: a dry run that gives none
+		UUID       string `json:"uuid"`
 	}
 	staffDetail struct {
 		detail
@@ -85,13 +85,13 @@ func detailOf(e element.Element, members int) any {
 // adminForm is the administrators' form of an element: all fields that can be written. Those without a value are left
 // out.
 type adminForm struct {
-	ID         *int64 `json:"id"` // null: never stored
-	Key        string `json:"key,omitempty"`
-	Name       string `json:"name"`
-	EntityType string `json:"entity_type"`
-	EntityID   *int64 `json:"entity_id"`
-	Current    bool   `json:"current"`
-	UUID       string `json:"uuid,omitempty"` // absent: a dry run that gives none
+	ID         *int64  `json:"id"` // null: never stored
+	Key        string  `json:"key,omitempty"`
+	Name       string  `json:"name"`
+	EntityType string  `json:"entity_type"`
+	EntityID   *int64  `json:"entity_id"`
+	Current    bool    `json:"current"`
+	UUID       *string `json:"uuid,omitempty"` // nil: a dry run that gives none
 	element.Details
 	Resource   *bool          `json:"resource,omitempty"` // of groups
 	Controlled bool           `json:"controlled"`
@@ -102,7 +102,7 @@ type adminForm struct {
 func adminFormOf(e element.Element) adminForm {
 	a := adminForm{
 		ID: form.OrNull(e.ID), Key: e.Key, Name: e.Name, EntityType: e.EntityType, EntityID: form.OrNull(e.EntityID),
-		Current: e.Current, UUID: e.UUID, Details: e.Details, Controlled: len(e.Administrators) > 0, Valid: true,
+		Current: e.Current, UUID: &e.UUID, Details: e.Details, Controlled: len(e.Administrators) > 0, Valid: true,
 	}
 	if e.IsGroup() {
 		a.Resource = &e.Details.Resource
