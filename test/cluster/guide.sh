@@ -14,7 +14,7 @@ commands() {
 	done
 }
 
-# values prints the guide's first block of values, the least that an install needs.
+# values prints the first block of values in the guide.
 values() { awk '/^```/ {if (inside) exit; inside = $0 == "```yaml"; next} inside' "$GUIDE"; }
 
 # given makes what the guide leaves to its reader: the host's certificate and address, images in the registry, and the
