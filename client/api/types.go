@@ -184,13 +184,13 @@ type AccountFields struct {
 	// AdminOf The ids of all schools that the user administers; other ids are 422 `must be schools`. Only an admin can change it. It takes effect with the next request. null and an empty list mean none.
 	AdminOf []GivenID `json:"admin_of,omitempty"`
 
-	// DuplicateEmail Whether the address may be another active user's. A login at a provider is that of the user with the address who lacks the flag; if all have it, it is refused. False by default.
+	// DuplicateEmail Whether the address may be another active user's. A login at a provider is that of the user with the address who lacks the flag; if several have it and none lacks it, it is refused. False by default.
 	DuplicateEmail GivenFlag `json:"duplicate_email,omitempty"`
 
 	// ElementID The element that represents the user; null removes it.
 	ElementID GivenReference `json:"element_id,omitempty"`
 
-	// Email Unique, ignoring case, among active users without `duplicate_email`.
+	// Email 409 where another active user has it, in any case of letters, unless `duplicate_email` is true.
 	Email string `json:"email,omitempty"`
 
 	// Kind `staff` by default.
