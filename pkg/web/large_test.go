@@ -177,6 +177,7 @@ func TestHardToBreak_Row02_AListThatIsTooLongIsNotMade(t *testing.T) {
 
 // TestHardToBreak_Row02_WhoReadsNothingHoldsNoRoomForLong has clients that take no byte of large answers.
 func TestHardToBreak_Row02_WhoReadsNothingHoldsNoRoomForLong(t *testing.T) {
+	t.Parallel()
 	base := serveOptions(t, web.Options{Sessions: user(principal.All()), Timeout: time.Minute},
 		web.Route{
 			Method: http.MethodGet, Path: "/large", Access: web.Anyone,

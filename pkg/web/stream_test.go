@@ -74,6 +74,7 @@ func awaitStreams(t *testing.T, bounds *web.Bounds, want int) {
 }
 
 func TestClients_StreamsHaveBoundsAndEndWithTheirClients(t *testing.T) {
+	t.Parallel()
 	var who atomic.Int64
 	who.Store(1)
 	s := sessions(func() (session.Record, error) {
@@ -159,6 +160,7 @@ func TestClients_StreamsEndWhenTheProcessStops(t *testing.T) {
 
 // A client that takes nothing loses its connection. Nothing is read for it but what the kernel takes for the wire.
 func TestClients_AStreamThatNobodyReadsEnds(t *testing.T) {
+	t.Parallel()
 	e := &endless{text: "data: " + strings.Repeat("x", 1<<16) + "\n\n", closed: make(chan struct{})}
 	base, bounds := streaming(t, user(principal.All()), func() web.Source { return e })
 	c := dial(t, base)

@@ -76,6 +76,7 @@ func TestWritten_EachPieceComesWhenItIsWritten(t *testing.T) {
 
 // TestWritten_EndsWithItsClient: what is still written goes nowhere, and the context ends.
 func TestWritten_EndsWithItsClient(t *testing.T) {
+	t.Parallel()
 	ended := make(chan struct{})
 	base, bounds := writing(t, func(ctx context.Context, to io.Writer) {
 		fmt.Fprintln(to, "one")

@@ -263,7 +263,7 @@ func TestEveryTestCanFail(t *testing.T) {
 }
 
 // TestTwoRunsAtOnceDoNotDisturbEachOther has a system of its own: failed logins of other tests would delay its
-// wrong logins.
+// wrong logins. Both leave out the table of rights, which takes longer than everything else together.
 func TestTwoRunsAtOnceDoNotDisturbEachOther(t *testing.T) {
 	errortest.None(t, build())
 	s := servicetest.Start(t, servicetest.Options{NoRace: true})
@@ -271,7 +271,7 @@ func TestTwoRunsAtOnceDoNotDisturbEachOther(t *testing.T) {
 	for range 2 {
 		both.Go(func() {
 			code, out, errs := conformance(t, s.AdminUUID, "-url", s.URL, "-rule", "^4.[1-4]|administration",
-				"-test.shuffle", "on")
+				"-test.shuffle", "on", "-test.skip", "EveryRouteAnswers")
 			valuetest.Same(t, code, exitOK, "%s%s", out, errs)
 		})
 	}
