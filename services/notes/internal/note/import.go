@@ -189,9 +189,13 @@ func (s *Service) insertSome(ctx context.Context, notes []Note, some []int, refu
 	return nil
 }
 
-// replace makes a stored note the one that a row asks for.
+// replace makes a stored note, as findRows returned it, the one that a row asks for.
 func (s *Service) replace(ctx context.Context, _ Row, stored, wanted Note) error {
-	_, err := s.change(ctx, stored, func(n *Note) error {
+	stored, err := s.Store.Get(ctx, stored.ID)
+	if err != nil {
+		return err
+	}
+	_, err = s.change(ctx, stored, func(n *Note) error {
 		wanted.ID = n.ID
 		*n = wanted
 		return nil

@@ -19,9 +19,10 @@ type Store interface {
 	// GetByIdempotencyKey returns the note that the request with the Key of that id has made; record.ErrNotFound when
 	// there is none.
 	GetByIdempotencyKey(ctx context.Context, keyID string) (Note, error)
-	// FindByKeys returns the imported notes that have one of the keys, in no order.
+	// FindByKeys returns the imported notes that have one of the keys, in no order, with ID, Key and ImportHash alone.
 	FindByKeys(ctx context.Context, keys []string) ([]Note, error)
-	// FindOnTopic returns the notes on a topic of the events, in no order.
+	// FindOnTopic returns the notes on a topic of the events, in no order, with ID, EventID, Contents, Topic and Day
+	// alone.
 	FindOnTopic(ctx context.Context, topic fact.Topic, eventIDs []int64) ([]Note, error)
 	// FindNoted returns the ids of the events that have a note on a topic whose day is one of these, in no order.
 	FindNoted(ctx context.Context, topic fact.Topic, days wiretime.Days) ([]int64, error)

@@ -119,7 +119,8 @@ func (s *Notes) Get(ctx context.Context, id int64) (note.Note, error) { return s
 
 // FindByKeys implements note.Store.
 func (s *Notes) FindByKeys(ctx context.Context, keys []string) ([]note.Note, error) {
-	return s.notes.Find(ctx, withKeys(keys))
+	return s.notes.Find(ctx, withKeys(keys),
+		options.Find().SetProjection(bson.D{{Key: "key", Value: 1}, {Key: "import_hash", Value: 1}}))
 }
 
 // List implements note.Store.

@@ -18,7 +18,8 @@ func onTopic(topic fact.Topic, more bson.E) bson.D {
 
 // FindOnTopic implements note.Store.
 func (s *Notes) FindOnTopic(ctx context.Context, topic fact.Topic, eventIDs []int64) ([]note.Note, error) {
-	return s.notes.Find(ctx, onTopic(topic, ofEvents(eventIDs)[0]))
+	fields := bson.D{{Key: "event_id", Value: 1}, {Key: "contents", Value: 1}, {Key: "system", Value: 1}}
+	return s.notes.Find(ctx, onTopic(topic, ofEvents(eventIDs)[0]), options.Find().SetProjection(fields))
 }
 
 // FindNoted implements note.Store.

@@ -322,6 +322,23 @@ func TestImport_ANoteThatMovesIsFollowedUnderItsNewEvent(t *testing.T) {
 	}
 }
 
+func TestImport_ANoteOfAFullEventChangesWithinItsRoom(t *testing.T) {
+	s, _, _ := newService(t)
+	rows := func(letter string) (lines []string) {
+		for i := range 4 { // a mebibyte
+			lines = append(lines, fmt.Sprintf(`{"key":"n%d","event":"e1","contents":"%s%s"}`, i, letter,
+				strings.Repeat("🚌", 65535)))
+		}
+		return lines
+	}
+	for _, outcome := range importBatch(t, s, batch(t, rows("a")...), false) {
+		valuetest.Same(t, outcome.Result, record.Created, "at first")
+	}
+	for _, outcome := range importBatch(t, s, batch(t, rows("b")...), false) {
+		valuetest.Same(t, outcome.Result, record.Updated, "%v", outcome.Faults)
+	}
+}
+
 func TestImport_ABadRecordFailsAlone(t *testing.T) {
 	s, _, _ := newService(t)
 	rows := batch(t,
