@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
 
+	"github.com/belfry-schools/belfry/pkg/directory"
 	"github.com/belfry-schools/belfry/pkg/journal"
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/journal/outbox"
@@ -194,6 +195,42 @@ func TestCollection_TombstonesAreNoRecords(t *testing.T) {
 	}
 	all, err := b.Replace(t.Context(), []journal.Revision[book]{{ID: 1, Version: 2, Record: book{ID: 1, Title: "C"}}})
 	valuetest.Holds(t, err == nil && !all, "replaced: %v, %v", all, err)
+}
+
+// intents counts the write intents that are open.
+type intents struct{ open int }
+
+func (i *intents) Open(context.Context, []directory.Key) (directory.Intent, error) {
+	i.open++
+	return directory.Intent{Epoch: "e", Seq: 1}, nil
+}
+
+func (i *intents) Close(context.Context, directory.Intent, []directory.Key) error {
+	i.open--
+	return nil
+}
+
+func (i *intents) Cancel(context.Context, directory.Intent) error { i.open--; return nil }
+
+func (*intents) Closed(*directory.Intent) bool { return true }
+
+func (*intents) Resolve(context.Context, []directory.Document) error { return nil }
+
+// The intent stayed open: each snapshot listed it, and its records were invalidated once more when it expired.
+func TestCollection_AChangeOfWhatIsPurgedMeanwhileLeavesNoIntent(t *testing.T) {
+	i := &intents{}
+	pages := storetest.Mongo(t).Collection("books")
+	b := journal.New(journal.Options[page, book]{
+		Collection: pages, Record: (*page).book, Set: (*page).set, Directory: i,
+		Entry: func(context.Context, book, book) []audit.Entry { return nil },
+		Keys:  func(int64, book) []directory.Key { return nil },
+	})
+	errortest.None(t, errortest.Of(b.InsertOne(t.Context(), book{ID: 1})))
+	_, err := b.Change(t.Context(), 1, func(*book) error {
+		return errortest.Of(pages.DeleteOne(t.Context(), bson.D{{Key: "_id", Value: 1}}))
+	})
+	errortest.Is(t, err, record.ErrNotFound, "the change")
+	valuetest.Same(t, i.open, 0, "open intents")
 }
 
 func TestCollection_NoChangeIsLostAmongManyWriters(t *testing.T) {

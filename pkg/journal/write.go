@@ -204,7 +204,7 @@ func (c *Collection[D, R]) write(ctx context.Context, id int64,
 		written, keys = true, append(c.keys(id, before), c.keys(id, after)...)
 		return nil
 	})
-	if !written {
+	if !written || errors.Is(err, record.ErrNotFound) { // it is purged since another writer was first
 		intent.cancel(ctx)
 		if c.head(&d).ID != 0 { // the answer shows the document that was read
 			err = cmp.Or(c.resolve(ctx, d), err)
