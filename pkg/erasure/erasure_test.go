@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/erasure"
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
@@ -93,6 +94,20 @@ func TestTexts_NamesInMarkdownAndShorterNames(t *testing.T) {
 	} {
 		if got, found := texts.Replace(text); got != want || found != (got != text) {
 			t.Errorf("%q: %q, %v", text, got, found)
+		}
+	}
+}
+
+// A note on absent pupils kept the beginning of a name that it had cut.
+func TestPrivacy_ANameThatATextHasCutIsFound(t *testing.T) {
+	t.Parallel()
+	forename := strings.Repeat("Maximiliana-Theodora ", 2)
+	for _, name := range []string{forename + "von Wolfeschlegel (9A)", forename + "St. Bergerdorff (9A)"} {
+		texts := erasure.NewTexts([]string{name}, "x")
+		text := fact.PlainMarkdown(name, erasure.MostName)
+		got, found := texts.Replace("Ann, " + text + ", Tom")
+		if got != "Ann, x, Tom" || !found || !texts.In([]byte(text)) || !strings.HasSuffix(text, "…") {
+			t.Errorf("%s: %s", text, got)
 		}
 	}
 }

@@ -25,8 +25,17 @@ type Texts struct {
 	instead string
 }
 
-// NewTexts returns the Texts that replace the names by another text.
+// MostName bounds a name, in characters, in the texts that cut names: of a longer one the last is an ellipsis.
+const MostName = 60
+
+// NewTexts returns the Texts that replace the names, and those cut to MostName, by another text.
 func NewTexts(names []string, instead string) *Texts {
+	names = slices.Clone(names)
+	for _, name := range names {
+		if runes := []rune(strings.Join(strings.Fields(name), " ")); len(runes) > MostName {
+			names = append(names, string(runes[:MostName-1])+"…")
+		}
+	}
 	t := &Texts{instead: instead, parts: partsOf(names)}
 	var patterns []string
 	// Longer names first, so that the whole of a name is replaced.

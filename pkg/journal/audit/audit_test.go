@@ -39,6 +39,18 @@ func TestCompare_ShowsNoSecretAndNoLongText(t *testing.T) {
 	valuetest.Equal(t, want, changes)
 }
 
+// What was left of a surname that ended a value was not found by an erasure.
+func TestPrivacy_NoWordOfALongValueIsCut(t *testing.T) {
+	for before, left := range map[int]string{
+		190: " Abbott is…", 191: " Abbott…", 193: " Abbott…", 194: "…", 199: "…",
+	} {
+		text := strings.Repeat("é", before) + " Abbott is ill"
+		want := strings.Repeat("é", before) + left
+		valuetest.Equal(t, []audit.Change{{Field: "body", To: &want}},
+			audit.Compare(nil, []audit.Value{audit.Text("body", text)}))
+	}
+}
+
 func TestMake_IDsAreInTheOrderOfTime(t *testing.T) {
 	var ids []string
 	for range 1000 {

@@ -11,7 +11,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
-// maxValue bounds a value in the audit, in characters; the rest of a longer one is left out.
+// maxValue bounds a value in the audit, in characters. The rest of a longer one is left out, and where it can be no
+// word is cut: an erasure would not find what is left of a name.
 const maxValue = 200
 
 // Value is a field of a record as the audit shows it.
@@ -103,7 +104,15 @@ func shown(v Value) *string {
 	}
 	text := v.Text
 	if utf8.RuneCountInString(text) > maxValue {
-		text = string([]rune(text)[:maxValue]) + "…"
+		runes := []rune(text)
+		end := maxValue
+		for end > maxValue/2 && runes[end] != ' ' {
+			end--
+		}
+		if end == maxValue/2 { // it is no text of words
+			end = maxValue
+		}
+		text = string(runes[:end]) + "…"
 	}
 	return &text
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
@@ -17,7 +18,6 @@ const (
 	mostPlaces = 20 // lines, one for each other event
 	mostNamed  = 20 // pupils in a line
 	mostRooms  = 3  // locations of one event
-	mostName   = 60 // characters of a name
 	mostTime   = 80 // characters of a time
 )
 
@@ -36,7 +36,7 @@ func (s *Service) contents(a Absence) string {
 			break
 		}
 		names := sequence.Map(at.pupils[:min(len(at.pupils), mostNamed)], func(p form.Element) string {
-			return fact.PlainMarkdown(p.Name, mostName)
+			return fact.PlainMarkdown(p.Name, erasure.MostName)
 		})
 		// The time comes first, as nothing in it can begin a block of Markdown.
 		fmt.Fprintf(
@@ -57,7 +57,7 @@ func (p place) where() string {
 		return ""
 	}
 	names := sequence.Map(p.rooms[:min(len(p.rooms), mostRooms)], func(room string) string {
-		return fact.PlainMarkdown(room, mostName)
+		return fact.PlainMarkdown(room, erasure.MostName)
 	})
 	if len(p.rooms) > mostRooms {
 		names = append(names, "…")
