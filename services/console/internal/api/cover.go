@@ -179,7 +179,7 @@ func (v *visit) notes(path string) (all []shownNote, err error) {
 }
 
 // coverSent swaps one person for another in an event, unless that one is taken meanwhile. Undo swaps back anyway, since
-// the absent person is at another event.
+// the absent person is at another event, unless what was decided on the other since would be lost.
 func (h handlers) coverSent(v *visit) error {
 	date, who := v.typed.Get("date"), v.typed.Get("who")
 	if _, err := v.readDay(date); err != nil { // it leads back there
@@ -189,13 +189,25 @@ func (h handlers) coverSent(v *visit) error {
 	if err != nil {
 		return v.refuse(fiber.StatusBadRequest, "invalid")
 	}
-	clashes := attempt{Anyway: v.typed.Get("anyway") != ""}.clashes("refuse")
+	changed := func() error { return v.showCover(date, who, v.texts.T("error.conflict.text"), fiber.StatusConflict) }
+	was, err := v.api.Get(v.ctx, "/api/events/"+id(ids[0]), "event")
+	if client.Missing(err) {
+		return changed()
+	}
+	if err != nil {
+		return err
+	}
+	undoes, back := v.typed.Get("anyway") != "", comesBack(client.As[api.Event](was), ids[1])
+	if undoes && !back {
+		return changed()
+	}
+	clashes := attempt{Anyway: undoes}.clashes("refuse")
 	swapped, err := v.api.Replace(v.ctx, ids[0], []client.Replacement{{Element: ids[1], With: ids[2]}}, clashes)
 	switch {
 	case refused(err, fiber.StatusConflict) != nil:
 		return v.showCover(date, who, v.texts.T("cover.taken"), fiber.StatusConflict)
 	case refused(err, fiber.StatusUnprocessableEntity) != nil || client.Missing(err): // someone else covered it first
-		return v.showCover(date, who, v.texts.T("error.conflict.text"), fiber.StatusConflict)
+		return changed()
 	}
 	done := "covered"
 	for _, c := range client.As[api.EventAnswer](swapped.Event).Commitments {
@@ -203,7 +215,11 @@ func (h handlers) coverSent(v *visit) error {
 			done = "asked"
 		}
 	}
-	query := v.undoQuery(done, "/cover", url.Values{"date": {date}, "who": {who},
+	form := ""
+	if back {
+		form = "/cover"
+	}
+	query := v.undoQuery(done, form, url.Values{"date": {date}, "who": {who},
 		"event": {id(ids[0])}, "out": {id(ids[2])}, "in": {id(ids[1])}, "anyway": {"1"}})
 	return v.after(err, "/cover?"+url.Values{"date": {date}, "who": {who}}.Encode()+"&"+query)
 }

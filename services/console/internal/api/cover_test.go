@@ -99,10 +99,25 @@ func TestCover_ALessonIsGivenToSomebodyWhoIsFree(t *testing.T) {
 	valuetest.Lacks(t, page, "Interview", "the page has what is hidden")
 
 	// The page said that the lesson has someone else, of a person who was only requested.
+	deciding := uuid.NewString()
 	decider := s.admin.Import(t, "users", map[string]any{"key": s.name, "name": "Decides", "can_api": true,
-		"email": s.name + "@school.example"})[s.name]
+		"uuid": deciding, "email": s.name + "@school.example"})[s.name]
 	s.admin.Put(t, fmt.Sprintf("/api/admin/elements/%d/administrators/%d", doreen, decider), nil).Must(t, http.StatusOK)
-	office.send("/cover", swap(doreen), 200, "covered once that is confirmed")
+	at = office.send("/cover", swap(doreen), 200, "covered once that is confirmed")
+
+	// Undo took off what had been confirmed since, and came after a swap whose way back would lose a decision.
+	entries := fmt.Sprintf("/api/elements/%d/commitments?start_date=2033-02-01", doreen)
+	var listed struct{ Commitments []struct{ ID int64 } }
+	s.admin.Get(t, entries).Must(t, http.StatusOK).Decode(t, &listed)
+	shared.Get(t).Login(t, deciding).Patch(t, fmt.Sprintf("/api/commitments/%d", listed.Commitments[0].ID),
+		map[string]any{"commitment": map[string]any{"status": "confirmed"}}).Must(t, http.StatusOK)
+	before = s.rooms(t)
+	office.undo(t, at, 409, "changed meanwhile")
+	valuetest.Same(t, s.rooms(t), before, "decided on, it has")
+	away := swap(staff("Zita")[0])
+	away.Set("out", id(doreen))
+	page = office.open(office.send("/cover", away, 200), 200, "The lesson has someone else now.")
+	valuetest.Holds(t, !strings.Contains(page, ">Undo<"), "there is a way back")
 	s.open("/cover?date=never", 400)
 	s.open("/cover?date=2033-02-02&who=1", 200, "No one is.")
 }
