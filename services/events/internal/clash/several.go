@@ -79,7 +79,10 @@ func (s *Service) each(
 	if err != nil {
 		return nil, err
 	}
-	earlier := s.earlier(several, elements)
+	earlier, err := s.earlier(ctx, several, elements)
+	if err != nil {
+		return nil, err
+	}
 	if several.Moving || several.Skips {
 		leaveOut(several, found, earlier)
 	}
@@ -118,11 +121,7 @@ func (s *Service) findBooked(
 		found[i] = event.Booked{}
 	}
 	for _, allocated := range []bool{false, true} {
-		of := func(e event.Event, id int64) bool {
-			return slices.ContainsFunc(e.Commitments, func(c event.Commitment) bool {
-				return c.ElementID == id && ordinary(c) != allocated
-			})
-		}
+		of := func(e event.Event, id int64) bool { return commits(e, id, allocated) }
 		some := slices.DeleteFunc(slices.Clone(elements), func(r fact.ElementReaches) bool {
 			return !slices.ContainsFunc(several.Events, func(e event.Event) bool { return of(e, r.ElementID) })
 		})
@@ -144,6 +143,13 @@ func (s *Service) findBooked(
 	return found, nil
 }
 
+// commits says whether an event commits an element: as an allocation, or otherwise.
+func commits(e event.Event, id int64, allocated bool) bool {
+	return slices.ContainsFunc(e.Commitments, func(c event.Commitment) bool {
+		return c.ElementID == id && ordinary(c) != allocated
+	})
+}
+
 // contains says whether a stored event is one of others.
 func contains(others []event.Event, e event.Event) bool {
 	return slices.ContainsFunc(others, func(other event.Event) bool { return other.ID == e.ID })
@@ -154,7 +160,13 @@ type taken struct{ element, event int }
 
 // earlier returns for each event which of its elements earlier ones book, in order of elements and events, as if the
 // events were written one after the other.
-func (s *Service) earlier(v event.Several, elements []fact.ElementReaches) [][]taken {
+func (s *Service) earlier(
+	ctx context.Context, v event.Several, elements []fact.ElementReaches,
+) ([][]taken, error) {
+	busy, err := s.o.Categories.Busy(ctx, sequence.Map(v.Events, func(e event.Event) int64 { return e.CategoryID }))
+	if err != nil {
+		return nil, err
+	}
 	reaches := map[int64][]fact.Reach{}
 	for _, element := range elements {
 		reaches[element.ElementID] = element.Reaches
@@ -162,7 +174,7 @@ func (s *Service) earlier(v event.Several, elements []fact.ElementReaches) [][]t
 	found := make([][]taken, len(v.Events))
 	for i := range v.Events {
 		e := &v.Events[i]
-		others := s.beside(e, v.Events[:i])
+		others := s.beside(e, v.Events[:i], busy)
 		if len(others) == 0 {
 			continue
 		}
@@ -170,10 +182,11 @@ func (s *Service) earlier(v event.Several, elements []fact.ElementReaches) [][]t
 			if !takes(*e, element) {
 				continue
 			}
+			allocated := commits(*e, element.ID, true)
 			var by []int
 			for _, reach := range reaches[element.ID] {
 				for _, other := range others[reach.ElementID] {
-					if slices.ContainsFunc(reach.Days, other.days.Overlaps) {
+					if (allocated || !other.idle) && slices.ContainsFunc(reach.Days, other.days.Overlaps) {
 						by = append(by, other.event)
 					}
 				}
@@ -183,17 +196,19 @@ func (s *Service) earlier(v event.Several, elements []fact.ElementReaches) [][]t
 			}
 		}
 	}
-	return found
+	return found, nil
 }
 
-// meanwhile is an event, as an index, that goes on at the same time as another on those days.
+// meanwhile is an event, as an index, that goes on at the same time as another on those days. An idle one, of a
+// category that is not busy, allocates an element: it clashes with other allocations alone.
 type meanwhile struct {
 	event int
 	days  wiretime.Days
+	idle  bool
 }
 
 // beside returns the events that overlap e, by the elements that they commit.
-func (s *Service) beside(e *event.Event, events []event.Event) map[int64][]meanwhile {
+func (s *Service) beside(e *event.Event, events []event.Event, busy map[int64]bool) map[int64][]meanwhile {
 	found := map[int64][]meanwhile{}
 	for i := range events {
 		days, ok := Common(s.o.Zone, e, &events[i])
@@ -202,7 +217,8 @@ func (s *Service) beside(e *event.Event, events []event.Event) map[int64][]meanw
 		}
 		for _, c := range events[i].Commitments {
 			if c.Status != event.Rejected {
-				found[c.ElementID] = append(found[c.ElementID], meanwhile{i, days})
+				idle := !ordinary(c) && !busy[events[i].CategoryID]
+				found[c.ElementID] = append(found[c.ElementID], meanwhile{i, days, idle})
 			}
 		}
 	}

@@ -96,6 +96,20 @@ func TestClashes_EventsOfASeriesClashAsIfTheyWereWrittenOneAfterTheOther(t *test
 	}
 }
 
+// What an earlier event of a category that is not busy allocates kept a later one's room, as no stored event does.
+func TestClashes_AnAllocationOfASeriesThatIsNotBusyClashesWithAllocationsAlone(t *testing.T) {
+	for request, want := range map[int64]string{0: "", 22: "2:1"} { // what the later one allocates
+		events := planned(t, true, "08-10", "09-11")
+		events[0].CategoryID, events[0].Commitments[0].RequestID = mark, 21
+		events[1].Commitments[0].RequestID = request
+		clashes, err := serviceOn(t).Each(t.Context(), event.Several{
+			Events: events, Elements: []fact.Element{elementOf(form.Location)}, Moving: true,
+		})
+		errortest.None(t, err)
+		valuetest.Same(t, pairs(clashes), want, "with request %d", request)
+	}
+}
+
 // TestClashes_NothingStaysBecauseOfAnEventThatStaysToo: the third can't move, so the first can't, and the second may.
 func TestClashes_NothingStaysBecauseOfAnEventThatStaysToo(t *testing.T) {
 	stored := append(planned(t, true, "08-09", "09-10", "10-11"), booked(t, 9, "15:00:00", "16:00:00"))
