@@ -110,6 +110,7 @@ func TestReplace_RefusesClashesUnlessToldOtherwise(t *testing.T) {
 	if a.Code != 409 || a.Int(t, "clashes.0.element.id") != rooms[2] || a.Int(t, "clashes.0.event.id") != taken.ID {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
+	owner.Post(t, of, replacing(nil, rooms[0], rooms[2], rooms[1], rooms[0])).WantCode(t, 422) // clash or not
 	has(rooms[0], rooms[1])
 	got := extending(t, owner.Post(t, of, both("skip")))
 	if got.refused(t) != text(rooms[2]) || got.Failures[0].Index != 0 {

@@ -1,8 +1,10 @@
 package event
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/principal"
@@ -132,7 +134,10 @@ func (s *Service) extend(
 	var failures []Failure
 	write := func(booked Booked) (Event, []Commitment, error) {
 		if err := a.refused(booked); err != nil {
-			return Event{}, nil, err
+			e := a.Event // what is wrong with the request comes first
+			e.Commitments, e.Requests = slices.Clone(e.Commitments), slices.Clone(e.Requests)
+			_, invalid := add(&e, nil)
+			return Event{}, nil, cmp.Or(invalid, err)
 		}
 		var before map[int64]bool
 		e, err := s.change(ctx, a.Event.ID, l, func(e *Event) (err error) {
