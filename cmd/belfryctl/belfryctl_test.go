@@ -395,6 +395,12 @@ warning: pupils.csv:4: the key "p 2" was Max Orr and is now Una Dean
 			t.Errorf("%v: %d %s", more, code, errs)
 		}
 	}
+	for _, unknown := range []string{"Pupil:p 3", "p 0", "Staff:p 0", "pupil"} { // a typing error was ignored
+		code, _, errs := command(pupils("Ann,Byrne", "Zoe,Quill", "Max,Orr"), "--really", unknown)
+		if code != exitFailure || !strings.Contains(errs, unknown+`" to confirm is neither a kind of record`) {
+			t.Errorf("%s: %d %s", unknown, code, errs)
+		}
+	}
 	if code, _, errs := command(others, "--really", "Pupil:p 0"); code != exitFailure ||
 		!strings.HasSuffix(errs, "import with --really 'Pupil:p 2'\n") {
 		t.Errorf("one of two: %d %s", code, errs)

@@ -167,6 +167,9 @@ func (l *importing) warn(more ...Warning) { l.out.Warnings = append(l.out.Warnin
 
 // look compares the source with what is stored, which it returns. The error says what stops the import.
 func (l *importing) look(ctx context.Context, source Source) (Stored, error) {
+	if err := l.checkReally(source); err != nil {
+		return nil, err
+	}
 	stored, err := ReadStored(ctx, l.Client, source)
 	if err != nil {
 		return nil, err
@@ -215,6 +218,29 @@ func (l *importing) look(ctx context.Context, source Source) (Stored, error) {
 		return stored, nil
 	}
 	return stored, l.stopped
+}
+
+// checkReally returns an error for a confirmation of what can't be wrong: it names no kind, and no key of the source.
+func (l *importing) checkReally(source Source) error {
+	left := slices.DeleteFunc(slices.Clone(l.Really), func(name string) bool {
+		return slices.Contains(bundle.Files(), bundle.Kind(name))
+	})
+	for _, kind := range bundle.Kinds() {
+		if len(left) == 0 || prefixOf(kind) == "" || !source.Has(kind) {
+			continue
+		}
+		for row, err := range source.Rows(kind) {
+			if err != nil {
+				return err
+			}
+			left = slices.DeleteFunc(left, func(name string) bool { return name == prefixOf(kind)+row.Key })
+		}
+	}
+	if len(left) > 0 {
+		return fmt.Errorf("nothing was written, as %q to confirm is neither a kind of record, such as staff, nor a "+
+			"key in the files, such as Pupil:17", left[0])
+	}
+	return nil
 }
 
 // looksWrong returns the error that stops an import until all warnings are confirmed.
