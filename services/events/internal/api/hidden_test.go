@@ -2,7 +2,9 @@ package api_test
 
 import (
 	"fmt"
+	"maps"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -336,6 +338,37 @@ func TestDecisionsPart9_ClashesAndElementsOfAnOwnEventTellOfNoOneWhoIsNotSeen(t 
 	if got := get(t, o.admin, own).Event; len(got.Commitments) != 2 || got.Requests[0].Quantity != 1 {
 		t.Errorf("%+v", got)
 	}
+}
+
+// Of more than 1,000 clashes the first were taken before those with hidden events were left out.
+func TestClashes_HiddenOnesLeaveNoSeenOneOut(t *testing.T) {
+	s := loadSchool(t)
+	o := s.onlookers(t)
+	const each = 501
+	var rows []map[string]any
+	mark := uuid.NewString()
+	for i := range each {
+		rows = append(rows, map[string]any{"key": path("%s-%d", mark, i), "name": path("Room %d %s", i, mark)})
+	}
+	rooms := slices.Sorted(maps.Values(o.admin.Import(t, "locations", rows...)))
+	at := func(elements ...int64) map[string]any {
+		event := s.at("2026-11-18", "09:00", "10:00")
+		event["event_category_id"] = o.lesson
+		return map[string]any{"event": event, "elements": elements}
+	}
+	for range 2 {
+		o.admin.Post(t, "/api/events", at(rooms...)).Must(t, 200)
+	}
+	own := o.pupil.Post(t, "/api/events", at(rooms[each-1])).Must(t, 200).Int(t, "event.id")
+	body := at(rooms...)
+	body["clashes"] = "refuse"
+	a := o.pupil.Post(t, "/api/events", body).Must(t, 409)
+	if a.Len(t, "clashes") != 1 || a.Int(t, "clashes.0.event.id") != own {
+		t.Errorf("refused: %s", a.Body)
+	}
+	body["clashes"] = "report"
+	reported := extending(t, o.pupil.Post(t, "/api/events", body))
+	valuetest.Same(t, reported.pairs(), pair(rooms[each-1], own), "reported")
 }
 
 // Deleting by id took off what deleting by element, replacing and changing the quantity did not find.

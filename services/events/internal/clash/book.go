@@ -158,6 +158,5 @@ func (s *Service) report(
 	if err != nil {
 		return nil, err
 	}
-	clashes := found.Clashes(a.Elements)
-	return append([]event.Clash{}, clashes[:min(len(clashes), event.MaxClashes)]...), nil
+	return append([]event.Clash{}, found.Clashes(a.Elements)...), nil
 }

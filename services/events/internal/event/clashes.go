@@ -152,12 +152,12 @@ func (s *Service) Refusal(ctx context.Context, p principal.Principal, err error)
 	}
 	text, left := s.booked(v, refused.Taken), MaxClashes
 	taken := slices.Clone(refused.Taken)
+	if err := s.hideClashes(ctx, v, taken); err != nil {
+		return err
+	}
 	for i := range taken {
 		taken[i].Clashes = taken[i].Clashes[:min(len(taken[i].Clashes), left)]
 		left -= len(taken[i].Clashes)
-	}
-	if err := s.hideClashes(ctx, v, taken); err != nil {
-		return err
 	}
 	return &ClashError{taken, problem.New(problem.Conflict, "%s", text)}
 }
