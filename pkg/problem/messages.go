@@ -26,7 +26,8 @@ const (
 	NotStaff         = "must be a staff element"
 	NotASchool       = "is not a school"
 	NotAdministered  = "is not of a school that you administer"
-	ReachesBeyond    = "is that of a user who administers elements of no school that you administer"
+	ReachesBeyond    = "is that of a user of another school too, or who administers elements of none of yours"
+	Withheld         = "is of another school too, or a person who has a user with rights that you lack"
 	ForAdmins        = "takes the permission admin"
 )
 

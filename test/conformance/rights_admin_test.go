@@ -65,6 +65,7 @@ func colleagueCalls() map[string]call {
 	patch := func(field string, value param) call {
 		return at(colleague).sending(func(x *scene) any { return wrapped("user", field, value(x)) })
 	}
+	ofBoth := func(x *scene) any { return x.both.ID }
 	inHouse := func(x *scene) any { return []int64{x.house.ID} }
 	powerful := func(x *scene) any { return x.colleague(x.t, "edit_all_events").ID } // who may do what the head may not
 	keeping := func(kept func(x *scene) Element) param {
@@ -79,13 +80,17 @@ func colleagueCalls() map[string]call {
 		"GET" + users + "another": at().asking("limit=1&from_id=%d", stranger).
 			listing("users", stranger),
 		"POST" + users + "an administrator of the head's school": create(func(x *scene) object {
-			return object{"element_id": x.teacher.ID, "admin_of": inHouse(x)}
+			return object{"element_id": x.newTeacher(x.t).ID, "admin_of": inHouse(x)}
 		}),
 		"POST" + users + "of the head's school": create(func(x *scene) object {
-			return object{"element_id": x.teacher.ID, "permissions": object{"can_api": true}}
+			return object{"element_id": x.newTeacher(x.t).ID, "permissions": object{"can_api": true}}
 		}),
 		"POST" + users + "of the head's school, with a right that the head lacks": create(func(x *scene) object {
-			return object{"element_id": x.teacher.ID, "permissions": object{"can_api": true, "edit_all_events": true}}
+			return object{"element_id": x.newTeacher(x.t).ID,
+				"permissions": object{"can_api": true, "edit_all_events": true}}
+		}),
+		"POST" + users + "of the head's school and another": create(func(x *scene) object {
+			return object{"element_id": x.both.ID}
 		}),
 		"POST" + users + "of no school": create(func(x *scene) object {
 			return object{"element_id": x.stranger.element.ID}
@@ -93,6 +98,7 @@ func colleagueCalls() map[string]call {
 		"GET" + adminUsers + of:                                 at(colleague),
 		"PATCH" + adminUsers + of:                               at(colleague).with(wrapped("user", "name", "Another")),
 		"PATCH" + adminUsers + of + ", to be another's element": patch("element_id", anothers),
+		"PATCH" + adminUsers + of + ", to be of another too":    patch("element_id", ofBoth),
 		"PATCH" + adminUsers + of + ", to administer it":        patch("admin_of", inHouse),
 		"PATCH" + adminUsers + of + ", who has a right that the head lacks": at(powerful).
 			with(wrapped("user", "active", true)),
@@ -100,11 +106,14 @@ func colleagueCalls() map[string]call {
 			func(x *scene) Element { return x.school.Location(x.t) })).sending(func(x *scene) any {
 			return wrapped("user", "email", x.school.Address())
 		}),
+		"POST" + adminUsers + "/uuid" + of + " and another": at(func(x *scene) any {
+			return x.school.UserWith(x.t, object{"element_id": x.both.ID}, "can_api").ID
+		}),
 		"POST" + adminUsers + "/uuid" + of + ", who has a right that the head lacks": at(powerful),
 		"POST" + adminUsers + "/uuid" + of + ", who administers an element of another": at(keeping(
 			func(x *scene) Element { return x.school.Location(x.t) })),
 		"POST" + adminUsers + "/uuid" + of + ", who administers an element of it": at(keeping(
-			func(x *scene) Element { return x.ofHouse(x.t) })),
+			func(x *scene) Element { return x.ofHouse(x.t, x.school.Location(x.t)) })),
 	}
 	for _, one := range ending {
 		calls[one.method+adminUsers+one.rest+of] = at(colleague)
@@ -204,7 +213,7 @@ func houseCalls() map[string]call {
 		"PUT" + adminElements + "/administrators/{user}" + of + ", one of its own": at(fresh, colleague).with(object{}),
 		"PUT" + adminElements + "/administrators/{user}" + of + ", another":        at(fresh, stranger).with(object{}),
 		"DELETE" + adminElements + "/administrators/{user}" + of: calling(func(x *scene) servicetest.Answer {
-			e, u := x.ofHouse(x.t), x.colleague(x.t)
+			e, u := x.ofHouse(x.t, x.school.Location(x.t)), x.colleague(x.t)
 			x.school.Administrator(x.t, e, u)
 			return x.client.Delete(x.t, fmt.Sprintf("%s/administrators/%d", elementAdmin(e), u.ID))
 		}),

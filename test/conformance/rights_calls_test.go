@@ -101,7 +101,7 @@ var (
 	calendar  param = func(x *scene) any { return x.calendar.ID }
 	house     param = func(x *scene) any { return x.house.ID }
 	teacher   param = func(x *scene) any { return x.teacher.ID }
-	fresh     param = func(x *scene) any { return x.ofHouse(x.t).ID }
+	fresh     param = func(x *scene) any { return x.ofHouse(x.t, x.school.Location(x.t)).ID }
 	colleague param = func(x *scene) any { return x.colleague(x.t).ID }
 	aRoom     param = func(x *scene) any { return x.school.Location(x.t).ID }
 	event     param = func(x *scene) any { return x.event.id } // the row's: its own, or another's

@@ -26,6 +26,7 @@ type cast struct {
 	buried   *actor            // a user who was deactivated, with a feed from before
 	house    Element           // the school of the head
 	teacher  Element           // in it; no user is that
+	both     Element           // a teacher of it and of another school
 	lesson   int64             // a category of it
 }
 
@@ -144,25 +145,32 @@ func (c *cast) furnish(t *testing.T) {
 	c.school.Administrator(t, c.other, User{ID: c.stranger.id})
 	head := c.actors["head"]
 	c.house = c.school.Element(t, object{"entity_type": "Group", "name": c.school.Unique("School"), "school": true})
-	c.teacher = c.school.Staff(t)
-	c.school.Member(t, c.house, c.teacher, "", "")
-	c.school.Member(t, c.house, head.element, "", "")
+	c.teacher = c.newTeacher(t)
+	c.ofHouse(t, head.element)
+	another := c.school.Element(t, object{"entity_type": "Group", "name": c.school.Unique("School"), "school": true})
+	c.both = c.newTeacher(t)
+	c.school.Member(t, another, c.both, "", "")
 	c.school.change(t, User{ID: head.id}, object{"admin_of": []int64{c.house.ID}})
 	c.lesson = c.school.category(t, object{"name": c.school.Unique("Lesson"), "school_id": c.house.ID})
 }
 
-// ofHouse is a new element that belongs to the head's school.
-func (c *cast) ofHouse(t *testing.T) Element {
+// newTeacher is a teacher of the head's school who has no user.
+func (c *cast) newTeacher(t *testing.T) Element {
 	t.Helper()
-	e := c.school.Location(t)
+	return c.ofHouse(t, c.school.Staff(t))
+}
+
+// ofHouse makes an element belong to the head's school.
+func (c *cast) ofHouse(t *testing.T, e Element) Element {
+	t.Helper()
 	c.school.Member(t, c.house, e, "", "")
 	return e
 }
 
-// colleague is a new user who belongs to the head's school, with these permissions besides can_api.
+// colleague is a new user who is a new teacher of the head's school, with these permissions besides can_api.
 func (c *cast) colleague(t *testing.T, permissions ...string) User {
 	t.Helper()
-	return c.school.UserWith(t, object{"element_id": c.teacher.ID}, append(permissions, "can_api")...)
+	return c.school.UserWith(t, object{"element_id": c.newTeacher(t).ID}, append(permissions, "can_api")...)
 }
 
 // imported makes an element whose key is its name, so that an imported event can name it.

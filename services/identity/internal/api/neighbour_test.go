@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -183,7 +184,8 @@ func TestAdministration_WhoRenewsAUUIDOrAnAddressGetsNoSayInElements(t *testing.
 			valuetest.Has(t, a.Body, want, "%s%s", what, query)
 		}
 	}
-	const refused = `"errors":{%q:["is that of a user who administers elements of no school that you administer"]}`
+	const refused = `"errors":{%q:[` +
+		`"is that of a user of another school too, or who administers elements of none of yours"]}`
 	moves := func(what, email string, code int) {
 		t.Helper()
 		user := map[string]any{"user": map[string]any{"email": email}}
@@ -212,6 +214,105 @@ func TestAdministration_WhoRenewsAUUIDOrAnAddressGetsNoSayInElements(t *testing.
 	renews("elements is away", 503)
 	moves("elements is away", "ann.d@school.example", 503)
 	admin.Post(t, fmt.Sprintf("/api/admin/users/%d/uuid", id), nil).Must(t, 201)
+}
+
+// An administrator of one school made a user for any person in it, and read as that person what only the other school,
+// or an admin, may.
+func TestAdministration_APersonOfTwoSchoolsGetsNoUserFromOne(t *testing.T) {
+	both := servicetest.Start(t, servicetest.Options{Services: []string{"identity", "elements"}})
+	admin := both.Admin(t)
+	groups := admin.Import(t, "groups", map[string]any{"key": "north", "name": "North", "school": true},
+		map[string]any{"key": "south", "name": "South", "school": true},
+		map[string]any{"key": "infants", "name": "Infants", "school": true})
+	staff := map[string]int64{}
+	for _, key := range []string{"plain", "both", "chief", "infant"} {
+		staff[key] = admin.Import(t, "staff", map[string]any{"key": key, "initials": "ABC", "forename": "Ann",
+			"surname": key})[key]
+	}
+	belongs := func(group string, elements ...int64) {
+		t.Helper()
+		for _, id := range elements {
+			admin.Post(t, fmt.Sprintf("/api/admin/elements/%d/members", groups[group]),
+				map[string]any{"members": []any{map[string]any{"element_id": id}}}).Must(t, 201)
+		}
+	}
+	belongs("north", staff["plain"], staff["both"], staff["chief"], groups["infants"])
+	belongs("south", staff["both"])
+	belongs("infants", staff["infant"])
+	user := func(key, element string, fields map[string]any) map[string]any {
+		u := map[string]any{"key": key, "name": "Ann " + key, "email": key + "@school.example", "can_api": true}
+		if element != "" {
+			u["element"] = "Staff:" + element
+		}
+		maps.Copy(u, fields)
+		return u
+	}
+	secret := func() string { return uuid.NewString() }
+	heads := map[string]map[string]any{
+		"north":   user("north", "", map[string]any{"uuid": secret(), "admin_of": []string{"north"}}),
+		"both":    user("district", "", map[string]any{"uuid": secret(), "admin_of": []string{"north", "south"}}),
+		"infants": user("infants", "", map[string]any{"uuid": secret(), "admin_of": []string{"infants"}}),
+	}
+	teacher, chief := user("teacher", "both", nil), user("chief", "chief", map[string]any{"can_su": true})
+	users := admin.Import(t, "users", heads["north"], heads["both"], heads["infants"], teacher, chief,
+		user("plain", "plain", nil))
+	made := 0
+	for _, c := range []struct {
+		head, element string
+		may           bool
+	}{
+		{"north", "plain", true}, {"north", "both", false}, {"north", "chief", false}, {"north", "infant", true},
+		{"both", "both", true}, {"both", "chief", false}, {"infants", "infant", true},
+	} {
+		client, what := both.Login(t, heads[c.head]["uuid"].(string)), fmt.Sprintf("%s, %s", c.head, c.element)
+		made++
+		name := fmt.Sprint("new", made)
+		fields := map[string]any{"name": name, "email": name + "@school.example", "element_id": staff[c.element]}
+		codes, result := map[string]int{"create": 403, "link": 403}, `"errors":{"element":["is of another school too, `
+		if c.may {
+			codes, result = map[string]int{"create": 201, "link": 200}, `"result":"created"`
+		}
+		client.Post(t, "/api/admin/users?dry_run=true", map[string]any{"user": fields}).
+			WantCode(t, codes["create"], what)
+		for _, query := range []string{"?dry_run=true", ""} {
+			a := client.ImportBatch(t, importPath+query, user(name, c.element, nil)).Must(t, 200)
+			valuetest.Has(t, a.Body, result, "%s%s", what, query)
+		}
+		if c.head == "infants" {
+			continue // the user below is not of that school
+		}
+		path := fmt.Sprintf("/api/admin/users/%d?dry_run=true", users["plain"])
+		client.Patch(t, path, map[string]any{"user": map[string]any{"element_id": staff[c.element]}}).WantCode(t,
+			codes["link"], what)
+	}
+
+	// Nor does it take over the user that such a person has, by its uuid, its address or a person of its own.
+	for head, code := range map[string]int{"north": 403, "both": 200} {
+		client, of := both.Login(t, heads[head]["uuid"].(string)), fmt.Sprintf("/api/admin/users/%d", users["teacher"])
+		for _, fields := range []map[string]any{{"email": "x@school.example"}, {"element_id": staff["plain"]}} {
+			client.Patch(t, of+"?dry_run=true", map[string]any{"user": fields}).
+				WantCode(t, code, "%s: %v", head, fields)
+		}
+		client.Patch(t, of, map[string]any{"user": map[string]any{"name": "Ann", "email": "teacher@school.example",
+			"element_id": staff["both"]}}).WantCode(t, 200, "%s: her address and element as they are", head)
+		for field, row := range map[string]map[string]any{
+			"uuid": with(teacher, "uuid", secret()), "email": with(teacher, "email", "x@school.example"),
+			"element": with(teacher, "element", "Staff:plain"),
+		} {
+			want := `"result":"updated"`
+			if code == 403 {
+				want = fmt.Sprintf(`"errors":{%q:["is that of a user of another school too, `, field)
+			}
+			a := client.ImportBatch(t, importPath+"?dry_run=true", row).Must(t, 200)
+			valuetest.Has(t, a.Body, want, "%s: %s", head, field)
+		}
+		client.Post(t, of+"/tokens?dry_run=true", wrappedToken("name", "x", "scope", "read")).WantCode(t,
+			map[int]int{403: 403, 200: 201}[code], head)
+	}
+	both.Login(t, heads["north"]["uuid"].(string)).Post(t, fmt.Sprintf("/api/admin/users/%d/uuid", users["teacher"]),
+		nil).WantCode(t, 403)
+	both.Login(t, heads["both"]["uuid"].(string)).Post(t, fmt.Sprintf("/api/admin/users/%d/uuid", users["teacher"]),
+		nil).WantCode(t, 201)
 }
 
 // TestErasure_TheUserOfAnErasedPersonStaysErased: it could be made active again, and given a uuid.

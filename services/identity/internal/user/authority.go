@@ -2,19 +2,25 @@ package user
 
 import (
 	"context"
+	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/principal/authority"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // This file decides, for every route, which users an administrator may administer. An admin may administer all. An
 // administrator of schools may administer users whose element belongs to one of them today, who have no right that it
-// lacks, and who stand for no pupil, since pupils may be of other schools: anyone who renews a user's uuid can act as
-// that user, as can, at a login provider, anyone who gives the user an address of their own. So it changes neither the
-// uuid nor the address of a user who administers an element of no school of its own. It gives no right that it does not
-// have, and never one of administration.
+// lacks, and who stand for no pupil, since pupils may be of other schools. It gives no right that it does not have, and
+// never one of administration.
+//
+// Anyone who renews a user's uuid can act as that user, and so can, at a login provider, anyone who gives the user an
+// address of their own. So an administrator of schools changes neither the uuid nor the address nor the element of a
+// user who also belongs to a school that it does not administer, or who administers an element of none of its schools.
+// For the same reason it makes no user for a person who also belongs to such a school, or who has a user as whom it
+// may not act.
 
 func forbidden() error { return problem.New(problem.Forbidden, "") }
 
@@ -27,18 +33,80 @@ func (s *Service) mustHold(ctx context.Context, p principal.Principal, elementID
 	return err
 }
 
-// beyond returns those of the users who administer an element that p does not: p must not be able to act as one of
-// them. It asks nothing for an admin, or without users.
-func (s *Service) beyond(ctx context.Context, p principal.Principal, users ...int64) ([]int64, error) {
+// beyond returns the ids of the users as whom p may not act: they administer an element that p does not, or belong to a
+// school that is not p's. It asks nothing for an admin, or without users.
+func (s *Service) beyond(ctx context.Context, p principal.Principal, users ...User) ([]int64, error) {
 	if p.Permissions.Admin || len(users) == 0 {
 		return nil, nil
 	}
-	return s.Elements.Beyond(ctx, fact.BeyondQuestion{Schools: p.AdminOf, Users: users})
+	ids := sequence.Map(users, func(u User) int64 { return u.ID })
+	beyond, err := s.Elements.Beyond(ctx, fact.BeyondQuestion{Schools: p.AdminOf, Users: ids})
+	if err != nil {
+		return nil, err
+	}
+	elsewhere, err := s.elsewhere(ctx, p, sequence.Map(users, func(u User) int64 { return u.ElementID }))
+	for _, u := range users {
+		if slices.Contains(elsewhere, u.ElementID) {
+			beyond = append(beyond, u.ID)
+		}
+	}
+	return beyond, err
 }
 
-// mayActAs returns Forbidden when acting as the user would let p decide on an element that is not p's.
-func (s *Service) mayActAs(ctx context.Context, p principal.Principal, id int64) error {
-	beyond, err := s.beyond(ctx, p, id)
+// elsewhere returns the elements that belong today to a school that is not p's. A school is p's if p administers it, if
+// it belongs to one that p administers, or if one that p administers belongs to it.
+func (s *Service) elsewhere(ctx context.Context, p principal.Principal, elements []int64) ([]int64, error) {
+	controls, err := s.Elements.Control(ctx, fact.ControlQuestion{IDs: slices.Concat(p.AdminOf, elements)})
+	if err != nil {
+		return nil, err
+	}
+	var schools, around []int64
+	for _, c := range controls {
+		schools = append(schools, c.Schools...)
+		if slices.Contains(p.AdminOf, c.ElementID) && slices.Contains(c.Schools, c.ElementID) { // a school today
+			around = append(around, c.Schools...)
+		}
+	}
+	own, err := authority.AskOwn(ctx, p, schools, s.Elements.Belonging)
+	if err != nil {
+		return nil, err
+	}
+	var elsewhere []int64
+	for _, c := range controls {
+		if slices.ContainsFunc(c.Schools, func(id int64) bool { return !own.Has(id) && !slices.Contains(around, id) }) {
+			elsewhere = append(elsewhere, c.ElementID)
+		}
+	}
+	return elsewhere, nil
+}
+
+// withheld returns the elements, in no order, for which p may not make a user: they also belong to another school, or
+// have a user as whom p may not act. It asks nothing for an admin, or without elements.
+func (s *Service) withheld(ctx context.Context, p principal.Principal, elements ...int64) ([]int64, error) {
+	if p.Permissions.Admin || len(elements) == 0 {
+		return nil, nil
+	}
+	withheld, err := s.elsewhere(ctx, p, elements)
+	if err != nil {
+		return nil, err
+	}
+	users, err := s.listAll(ctx, Filter{Elements: elements})
+	if err != nil {
+		return nil, err
+	}
+	users = slices.DeleteFunc(users, func(u User) bool { return u.ID == p.UserID })
+	beyond, err := s.beyond(ctx, p, users...)
+	for _, u := range users {
+		if !hasNoMore(u, p) || slices.Contains(beyond, u.ID) {
+			withheld = append(withheld, u.ElementID)
+		}
+	}
+	return withheld, err
+}
+
+// mayActAs returns Forbidden when acting as the user would give p a say, or a school, that is not p's.
+func (s *Service) mayActAs(ctx context.Context, p principal.Principal, u User) error {
+	beyond, err := s.beyond(ctx, p, u)
 	if err == nil && len(beyond) > 0 {
 		err = forbidden()
 	}
@@ -55,7 +123,7 @@ func (s *Service) MayHandOver(ctx context.Context, p principal.Principal, id int
 	if !p.Permissions.Admin && !hasNoMore(u, p) {
 		return forbidden()
 	}
-	return s.mayActAs(ctx, p, id)
+	return s.mayActAs(ctx, p, u)
 }
 
 // hasNoMore says whether a user has no right that p, who is not an admin, lacks.
@@ -80,31 +148,39 @@ func noMore(u User, p principal.Principal, faults problem.Fields) {
 	}
 }
 
-// mayAsk returns Forbidden when an edit gives a user an element that is not p's, schools to administer, or pupils to
-// stand for.
-func (s *Service) mayAsk(ctx context.Context, p principal.Principal, e Edit) error {
+// mayAsk returns Forbidden when an edit gives a user, who is zero when it is new, an element that is not p's or is
+// withheld, schools to administer, or pupils to stand for.
+func (s *Service) mayAsk(ctx context.Context, p principal.Principal, u User, e Edit) error {
 	switch {
 	case p.Permissions.Admin:
 		return nil
 	case e.AdminOf != nil, e.StandsFor != nil, e.Permissions["admin"]:
 		return forbidden()
-	case e.ElementID != nil:
-		return s.mustHold(ctx, p, *e.ElementID)
+	case e.ElementID == nil:
+		return nil
 	}
-	return nil
+	err := s.mustHold(ctx, p, *e.ElementID)
+	if err != nil || *e.ElementID == u.ElementID {
+		return err
+	}
+	withheld, err := s.withheld(ctx, p, *e.ElementID)
+	if err == nil && len(withheld) > 0 {
+		err = problem.New(problem.Forbidden, "the element %s", problem.Withheld)
+	}
+	return err
 }
 
 // changeAdministered is change for a user that p administers, before the edit and after it. May, unless nil, says
-// whether the edit may be asked of such a user.
+// whether the edit may be asked of that user.
 func (s *Service) changeAdministered(
-	ctx context.Context, p principal.Principal, id int64, may func() error, edit func(*User) error,
+	ctx context.Context, p principal.Principal, id int64, may func(User) error, edit func(*User) error,
 ) (User, error) {
 	if p.Permissions.Admin {
 		return s.change(ctx, id, edit)
 	}
 	known, err := s.Get(ctx, p, id)
 	if err == nil && may != nil {
-		err = may()
+		err = may(known)
 	}
 	if err != nil {
 		return User{}, err
@@ -128,20 +204,22 @@ func (s *Service) changeAdministered(
 func (s *Service) Administers(ctx context.Context, p principal.Principal) (map[string][]int64, error) {
 	own := map[string][]int64{TypeName: nil}
 	elements, err := s.Elements.Belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, All: true})
-	f := Filter{Elements: elements, Limit: usersAtOnce}
 	if err != nil || len(elements) == 0 {
 		return own, err
 	}
+	users, err := s.listAll(ctx, Filter{Elements: elements})
+	own[TypeName] = sequence.Map(users, func(u User) int64 { return u.ID })
+	return own, err
+}
+
+// listAll returns all users that the filter chooses, by id.
+func (s *Service) listAll(ctx context.Context, f Filter) (all []User, err error) {
+	f.Limit = usersAtOnce
 	for {
 		users, err := s.Store.List(ctx, f)
-		if err != nil {
-			return nil, err
-		}
-		for _, u := range users {
-			own[TypeName] = append(own[TypeName], u.ID)
-		}
-		if len(users) < f.Limit {
-			return own, nil
+		all = append(all, users...)
+		if err != nil || len(users) < f.Limit {
+			return all, err
 		}
 		f.After = users[len(users)-1].ID
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"maps"
-	"strings"
 
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -23,16 +22,16 @@ func (s *Service) Change(
 		return User{}, err
 	}
 	var beyond []int64
-	may := func() (err error) {
-		if e.Email != nil {
-			if beyond, err = s.beyond(ctx, p, id); err != nil {
+	may := func(u User) (err error) {
+		if e.Email != nil || e.ElementID != nil {
+			if beyond, err = s.beyond(ctx, p, u); err != nil {
 				return err
 			}
 		}
-		return s.mayAsk(ctx, p, e)
+		return s.mayAsk(ctx, p, u, e)
 	}
 	return s.changeAdministered(ctx, p, id, may, func(u *User) error {
-		if len(beyond) > 0 && u.Email != strings.TrimSpace(*e.Email) {
+		if len(beyond) > 0 && e.reaches(*u) {
 			return forbidden()
 		}
 		if err := match.Check(u.Version); err != nil {
@@ -62,7 +61,7 @@ func (s *Service) Deactivate(ctx context.Context, p principal.Principal, id int6
 // Forbidden when the user is not p's, or may do what p may not.
 func (s *Service) RenewUUID(ctx context.Context, p principal.Principal, id int64) (string, error) {
 	uuid := newUUID()
-	may := func() error { return s.mayActAs(ctx, p, id) }
+	may := func(u User) error { return s.mayActAs(ctx, p, u) }
 	_, err := s.changeAdministered(ctx, p, id, may, func(u *User) error {
 		u.UUIDHash = HashUUID(uuid)
 		u.endSessions()

@@ -20,7 +20,7 @@ const uuidByToken = "can't be given by a token"
 // Forbidden when p may not make it; Conflict when another active user has its address and the edit does not say that
 // this is intended.
 func (s *Service) Create(ctx context.Context, p principal.Principal, e Edit, uuid *string) (User, string, error) {
-	if err := s.mayAsk(ctx, p, e); err != nil {
+	if err := s.mayAsk(ctx, p, User{}, e); err != nil {
 		return User{}, "", err
 	}
 	u := newUser()

@@ -49,6 +49,11 @@ func (e Edit) apply(u *User) problem.Fields {
 	return faults
 }
 
+// reaches says whether the edit gives u another address or element, by which one can act as u.
+func (e Edit) reaches(u User) bool {
+	return e.Email != nil && strings.TrimSpace(*e.Email) != u.Email || e.ElementID != nil && *e.ElementID != u.ElementID
+}
+
 // inOrder returns each of the ids once; nil for none.
 func inOrder(ids []int64) []int64 { return slices.Compact(slices.Sorted(slices.Values(ids))) }
 

@@ -77,8 +77,8 @@ func (b importBatch) apply(p principal.Principal, row Row, stored User) (User, e
 	b.checkEmail(u, stored, faults)
 	if stored.ID != 0 {
 		noMore(stored, p, faults)
-		b.checkRenewal(row, stored, faults)
 	}
+	b.checkReach(row, stored, faults)
 	if p.Token.ID != 0 && u.UUIDHash != stored.UUIDHash && row.UUID != nil {
 		faults.Add("uuid", uuidByToken)
 	}
@@ -124,7 +124,8 @@ type importBatch struct {
 	holders  map[string]string   // hash of a uuid → import key of the user or row that has it; "": a user made by hand
 	emails   map[string][]string // address → the keys, as in holders, of the active users and rows that have it
 	own      authority.Own       // of the users, and of the elements
-	beyond   []int64             // users whose uuid and address stay: they administer what the importer does not
+	beyond   []int64             // users whose uuid, address and element stay: acting as them gives the importer more
+	withheld []int64             // elements of which the importer may make no user
 	promotes bool                // a row gives admin, so that another may lose it
 }
 
@@ -154,13 +155,13 @@ func (s *Service) read(ctx context.Context, p principal.Principal, rows []Row) (
 	}
 	wanted := map[string]bool{}
 	var hashes, emails []string
-	var changed []int64
+	var changed []User
 	for _, row := range rows {
 		if b.stored[row.Key].ImportHash == row.Hash {
 			continue
 		}
 		if u, exists := b.stored[row.Key]; exists {
-			changed = append(changed, u.ID)
+			changed = append(changed, u)
 		}
 		b.promotes = b.promotes || row.Edit.Permissions["admin"]
 		if row.Edit.Email != nil {
@@ -196,6 +197,9 @@ func (s *Service) read(ctx context.Context, p principal.Principal, rows []Row) (
 		}
 	}
 	ids := slices.Collect(maps.Values(b.elements))
+	if b.withheld, err = s.withheld(ctx, p, ids...); err != nil {
+		return b, err
+	}
 	for _, u := range users {
 		ids = append(ids, u.ElementID)
 	}
@@ -287,8 +291,17 @@ func (b importBatch) checkEmail(u, stored User, faults problem.Fields) {
 	b.emails[claimed] = append(b.emails[claimed], u.Key)
 }
 
-// checkRenewal adds a fault when the row gives a user another uuid or address that has to keep its own.
-func (b importBatch) checkRenewal(row Row, u User, faults problem.Fields) {
+// checkReach adds a fault when the row gives a user an element that is withheld, or another uuid, address or element to
+// one that has to keep its own. A new user is zero.
+func (b importBatch) checkReach(row Row, u User, faults problem.Fields) {
+	if id := b.elements[row.Element]; id != u.ElementID && len(faults["element"]) == 0 {
+		switch {
+		case slices.Contains(b.withheld, id):
+			faults.Add("element", problem.Withheld)
+		case slices.Contains(b.beyond, u.ID):
+			faults.Add("element", problem.ReachesBeyond)
+		}
+	}
 	if !slices.Contains(b.beyond, u.ID) {
 		return
 	}
@@ -328,7 +341,7 @@ func (s *Service) changeRow(ctx context.Context, p principal.Principal, row Row,
 			faults.Add("key", erasure.Refused)
 		}
 		noMore(*u, p, faults)
-		b.checkRenewal(row, *u, faults)
+		b.checkReach(row, *u, faults)
 		maps.Copy(faults, row.apply(u, b))
 		noMore(*u, p, faults)
 		return record.Invalid(*u, faults)

@@ -93,6 +93,7 @@ type Elements interface {
 	Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.Element, error)
 	Belonging(ctx context.Context, q fact.BelongingQuestion) ([]int64, error)
 	Beyond(ctx context.Context, q fact.BeyondQuestion) ([]int64, error)
+	Control(ctx context.Context, q fact.ControlQuestion) ([]fact.Control, error)
 	Reaches(ctx context.Context, q fact.ReachesQuestion) ([]fact.ElementReaches, error)
 }
 
