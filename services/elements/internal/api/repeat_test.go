@@ -3,6 +3,8 @@ package api_test
 import (
 	"net/http"
 	"testing"
+
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 func TestDecisionsPart1_IdempotencyKey_AddedMembersAreAnsweredAgainAsTheyWere(t *testing.T) {
@@ -31,6 +33,10 @@ func TestDecisionsPart1_ETagAndIfMatch_OfAnElement(t *testing.T) {
 			Want(t, 412, `{"status":"Precondition failed","message":"the record is not at a version that If-Match names"}`)
 		s.Do(t, call[0], element, call[1], "If-Match", "x").WantCode(t, http.StatusBadRequest, call[0])
 	}
+	for _, same := range []fields{{}, {"name": s.mark + " 9B", "school": nil}} {
+		s.Patch(t, element, fields{"element": same}).Want(t, 200, changed.Body)
+	}
+	valuetest.Same(t, s.Get(t, element).Header.Get("ETag"), changed.Header.Get("ETag"), "after changes without effect")
 	s.Get(t, element).Want(t, 200, changed.Body)
 	s.Do(t, "DELETE", element, nil, "If-Match", changed.Header.Get("ETag")).Want(t, 200, `{"status":"OK"}`)
 	s.Do(t, "DELETE", "/api/admin/elements/999999", nil, "If-Match", "*").

@@ -3,6 +3,7 @@ package element
 import (
 	"context"
 	"errors"
+	"reflect"
 
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/principal"
@@ -32,8 +33,12 @@ func (s *Service) Change(
 		if e.Erased {
 			return problem.New(problem.Conflict, "the person has been erased")
 		}
+		before := *e
 		faults := d.Apply(e)
-		return record.Invalid(*e, faults)
+		if err := record.Invalid(*e, faults); err != nil || !reflect.DeepEqual(*e, before) {
+			return err
+		}
+		return record.ErrUnchanged
 	})
 	if errors.Is(err, ErrUUIDTaken) {
 		err = uuidTaken(e)
