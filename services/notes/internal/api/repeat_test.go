@@ -57,10 +57,15 @@ func TestDecisionsPart1_ETagAndIfMatch_OfANote(t *testing.T) {
 		author.Patch(t, fmt.Sprint("/api/events/", s.event),
 			map[string]any{"event": map[string]any{"body": uuid.NewString()}})
 		author.Do(t, "GET", path, nil, "If-None-Match", old).WantCode(t, 200, "a 304 hides the parent's change")
-		changed := author.Do(t, "PUT", path, `{"note":{"contents":"b"}}`, "If-Match", old)
+		next := fmt.Sprintf(`{"note":{"contents":"b%d"}}`, i)
+		changed := author.Do(t, "PUT", path, next, "If-Match", old)
 		if changed.Code != 200 || changed.Header.Get("ETag") != author.Get(t, path).Header.Get("ETag") ||
 			changed.Header.Get("ETag") == old {
 			t.Errorf("%d %s", changed.Code, changed.Body)
+		}
+		for _, same := range []string{next, `{"note":{}}`} {
+			again := author.Do(t, "PUT", path, same)
+			valuetest.Same(t, again.Header.Get("ETag"), changed.Header.Get("ETag"), "a change without effect: %s", same)
 		}
 		before := author.Get(t, path).Body
 		for _, call := range [][2]string{{"PUT", `{"note":{"contents":"c"}}`}, {"PATCH", `{"note":{"contents":7}}`},

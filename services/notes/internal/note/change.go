@@ -48,11 +48,15 @@ func (s *Service) edit(ctx context.Context, v fact.Viewer, n Note, e Edit, match
 		if err := n.checkChangeable(v, match); err != nil {
 			return err
 		}
+		before := *n
 		if e.Contents != nil && *e.Contents != n.Contents {
 			n.HTML, n.Markup = rendered.HTML, rendered.Markup
 		}
 		e.apply(n)
-		return s.render(n)
+		if err := s.render(n); err != nil || *n != before {
+			return err
+		}
+		return record.ErrUnchanged
 	})
 }
 

@@ -6,6 +6,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record"
 )
 
 // Size is the share of an event's bounds that notes take. The tags name its fields as they are stored.
@@ -87,7 +88,7 @@ func (s *Service) insert(ctx context.Context, n Note) (stored Note, err error) {
 func (s *Service) change(ctx context.Context, n Note, decide func(*Note) error) (stored Note, err error) {
 	for {
 		before, after := n, n
-		if err := decide(&after); err != nil {
+		if err := decide(&after); err != nil && !errors.Is(err, record.ErrUnchanged) {
 			return Note{}, err
 		}
 		err = s.Store.Within(ctx, after.EventID, growth(before, after), limit, func() (err error) {
