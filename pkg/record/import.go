@@ -58,6 +58,9 @@ type Import[R imported, T any] struct {
 	// Change stores the record of a changed row; several run at once. An InvalidError of T, ErrUnchanged or ErrNotFound
 	// concerns this row alone. ErrOutdated, as from Insert, makes all rows that were to be written start over.
 	Change func(ctx context.Context, r R, stored, wanted T) error
+	// Last says which of the changed rows Change stores one by one, in their order, after all others, on which they
+	// depend. A dry run calls Change for them too. Nil: none.
+	Last func(stored, wanted T) bool
 	// Replace, where it is set, stores all changed records in place of Change. ErrOutdated is as from Change.
 	Replace func(ctx context.Context, records []T) error
 }
@@ -160,7 +163,7 @@ func (k Import[R, T]) try(ctx context.Context, open []*item[R, T]) (again []*ite
 		}
 	}
 	if k.DryRun {
-		return nil, nil
+		return nil, k.changeLast(ctx, changed)
 	}
 	if again, err = k.insert(ctx, added); err == nil {
 		err = k.change(ctx, changed)
@@ -210,12 +213,34 @@ func (k Import[R, T]) change(ctx context.Context, changed []*item[R, T]) error {
 	if k.Replace != nil {
 		return k.Replace(ctx, wantedBy(changed))
 	}
-	group, ctx := errgroup.WithContext(ctx)
+	group, inGroup := errgroup.WithContext(ctx)
 	group.SetLimit(importWriters)
 	for _, it := range changed {
-		group.Go(func() error { return it.take(k.Change(ctx, it.row, it.stored, it.wanted)) })
+		if !k.isLast(it) {
+			group.Go(func() error { return it.take(k.Change(inGroup, it.row, it.stored, it.wanted)) })
+		}
 	}
-	return group.Wait()
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	return k.changeLast(ctx, changed)
+}
+
+// changeLast stores those of the changed records that Last names.
+func (k Import[R, T]) changeLast(ctx context.Context, changed []*item[R, T]) error {
+	for _, it := range changed {
+		if !k.isLast(it) {
+			continue
+		}
+		if err := it.take(k.Change(ctx, it.row, it.stored, it.wanted)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (k Import[R, T]) isLast(it *item[R, T]) bool {
+	return k.Last != nil && k.Last(it.stored, it.wanted)
 }
 
 func rowsOf[R imported, T any](items []*item[R, T]) []R {

@@ -104,8 +104,37 @@ func TestAdministration_TheLastActiveAdministratorStays(t *testing.T) {
 	valuetest.Same(t, strings.Count(a.Body, `"id"`), 2, "users after a restart: %s", a.Body)
 
 	// A new one in the same batch may follow the last.
-	next := map[string]any{"key": "2", "name": "C", "email": "c@school.example", "admin": true}
+	next := map[string]any{"key": "2", "name": "C", "email": "c@school.example", "admin": true,
+		"uuid": uuid.NewString()}
 	for _, path := range []string{dry, importPath} {
 		valuetest.Has(t, admin.ImportBatch(t, path, record, next).Body, `"failed":0`, path)
+	}
+
+	// Whatever the order of the rows, the dry run tells what the import does: who becomes one comes first.
+	rows := func(admins ...bool) (rows []map[string]any) {
+		for i, is := range admins {
+			key := []string{"1", "2"}[i]
+			rows = append(rows, map[string]any{"key": key, "name": "B", "email": key + "@school.example", "admin": is})
+		}
+		return rows
+	}
+	for round, c := range []struct {
+		by   any // the uuid of the administrator
+		rows []map[string]any
+		want string
+	}{
+		{next["uuid"], rows(true, false), "updated updated"},
+		{record["uuid"], rows(false, true), "updated updated"},
+		{next["uuid"], rows(true, true), "updated unchanged"},
+		{next["uuid"], rows(false, false), "updated failed"}, // one of both stays
+		{next["uuid"], []map[string]any{with(rows(true)[0], "name", ""), rows(true, false)[1]}, "failed failed"},
+	} {
+		admin = own.Login(t, c.by.(string))
+		for _, path := range []string{dry, importPath} {
+			var reply struct{ Records []struct{ Result string } }
+			admin.ImportBatch(t, path, c.rows...).Must(t, 200).Decode(t, &reply)
+			got := reply.Records[0].Result + " " + reply.Records[1].Result
+			valuetest.Same(t, got, c.want, "round %d, %s", round, path)
+		}
 	}
 }

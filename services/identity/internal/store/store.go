@@ -187,9 +187,8 @@ func (s *Store) FindByEmails(ctx context.Context, folded []string) ([]user.User,
 }
 
 // FindAdministrators implements user.Store.
-func (s *Store) FindAdministrators(ctx context.Context) ([]int64, error) {
-	const enough = 2
-	found, err := s.users.Find(ctx, activeAdministrators(), options.Find().SetLimit(enough))
+func (s *Store) FindAdministrators(ctx context.Context, most int) ([]int64, error) {
+	found, err := s.users.Find(ctx, activeAdministrators(), options.Find().SetLimit(int64(most)))
 	return sequence.Map(found, func(u user.User) int64 { return u.ID }), err
 }
 

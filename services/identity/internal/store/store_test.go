@@ -240,7 +240,7 @@ func TestFindAdministrators_AreActive(t *testing.T) {
 	administrator, inactive, plain := person(1), person(2), person(3)
 	inactive.Permissions.Admin, inactive.Active = true, false
 	insert(t, s, administrator, inactive, plain)
-	if ids, err := s.FindAdministrators(t.Context()); err != nil || !slices.Equal(ids, []int64{administrator.ID}) {
+	if ids, err := s.FindAdministrators(t.Context(), 2); err != nil || !slices.Equal(ids, []int64{administrator.ID}) {
 		t.Errorf("got %v, %v", ids, err)
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
@@ -133,23 +134,21 @@ func (s *Service) write(ctx context.Context, id int64, edit func(*User) error, l
 		if before.Erased {
 			return problem.New(problem.Conflict, "the person has been erased")
 		}
-		if before.ActiveAdministrator() && !u.ActiveAdministrator() && !leased {
+		if before.resigns(*u) && !leased {
 			return errNeedsLease
 		}
 		return nil
 	})
 }
 
-// checkOtherAdministrators returns a Conflict when no other user is an active administrator.
-func (s *Service) checkOtherAdministrators(ctx context.Context, id int64) error {
-	administrators, err := s.Store.FindAdministrators(ctx)
+// checkOtherAdministrators returns a Conflict when only those users are active administrators.
+func (s *Service) checkOtherAdministrators(ctx context.Context, ids ...int64) error {
+	administrators, err := s.Store.FindAdministrators(ctx, len(ids)+1)
 	if err != nil {
 		return err
 	}
-	for _, other := range administrators {
-		if other != id {
-			return nil
-		}
+	if slices.ContainsFunc(administrators, func(other int64) bool { return !slices.Contains(ids, other) }) {
+		return nil
 	}
 	return problem.New(problem.Conflict, "the last active administrator can't be deactivated or lose admin")
 }

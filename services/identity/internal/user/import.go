@@ -50,15 +50,17 @@ func (s *Service) Import(ctx context.Context, p principal.Principal, rows []Row)
 		},
 		Apply: func(row Row, stored User) (User, error) {
 			u, err := b.apply(p, row, stored)
-			if err == nil && b.dry && !b.promotes && stored.ActiveAdministrator() && !u.ActiveAdministrator() {
-				err = ofRow(stored, s.checkOtherAdministrators(ctx, stored.ID))
-			}
+			b.promotes = b.promotes || err == nil && u.ActiveAdministrator() && !stored.ActiveAdministrator()
 			return u, err
 		},
 		Insert: s.insertRows,
 		Change: func(ctx context.Context, row Row, stored, _ User) error {
-			return s.changeRow(ctx, p, row, stored, b)
+			if !b.dry {
+				return s.changeRow(ctx, p, row, stored, b)
+			}
+			return ofRow(stored, s.demote(ctx, stored.ID, &b))
 		},
+		Last: User.resigns,
 	}.Run(ctx, rows)
 }
 
@@ -126,7 +128,8 @@ type importBatch struct {
 	own      authority.Own       // of the users, and of the elements
 	beyond   []int64             // users whose uuid, address and element stay: acting as them gives the importer more
 	withheld []int64             // elements of which the importer may make no user
-	promotes bool                // a row gives admin, so that another may lose it
+	promotes bool                // a row makes an active administrator, so that others may cease to be one
+	demoted  []int64             // in a dry run: those who would cease to be one
 }
 
 // read reads the users of the rows, the elements that they name, and who has their uuids.
@@ -163,7 +166,6 @@ func (s *Service) read(ctx context.Context, p principal.Principal, rows []Row) (
 		if u, exists := b.stored[row.Key]; exists {
 			changed = append(changed, u)
 		}
-		b.promotes = b.promotes || row.Edit.Permissions["admin"]
 		if row.Edit.Email != nil {
 			emails = append(emails, FoldEmail(*row.Edit.Email))
 		}
@@ -351,6 +353,18 @@ func (s *Service) changeRow(ctx context.Context, p principal.Principal, row Row,
 		return record.Invalid(stored, takenField(err))
 	}
 	return ofRow(stored, err)
+}
+
+// demote is the check of changeRow, in a dry run, for a row by which an active administrator ceases to be one.
+func (s *Service) demote(ctx context.Context, id int64, b *importBatch) error {
+	if b.promotes {
+		return nil
+	}
+	err := s.checkOtherAdministrators(ctx, append(b.demoted, id)...)
+	if err == nil {
+		b.demoted = append(b.demoted, id)
+	}
+	return err
 }
 
 // ofRow makes the Conflict for the last active administrator a fault of the row.

@@ -31,8 +31,8 @@ type Store interface {
 	FindByKeys(ctx context.Context, keys []string) ([]User, error)
 	FindByUUIDHashes(ctx context.Context, hashes []string) ([]User, error)
 	FindByEmails(ctx context.Context, folded []string) ([]User, error)
-	// FindAdministrators returns the ids of two active administrators at most, in no order.
-	FindAdministrators(ctx context.Context) ([]int64, error)
+	// FindAdministrators returns the ids of active administrators, up to a number, in no order.
+	FindAdministrators(ctx context.Context, most int) ([]int64, error)
 	// List returns the users that the filter chooses, by id.
 	List(ctx context.Context, f Filter) ([]User, error)
 	// ListByEmail returns the users with an address that folds to that, by id.

@@ -79,6 +79,9 @@ func (u User) MayLogIn() bool { return u.Active && u.Permissions.Implied().CanAP
 // ActiveAdministrator says whether the user can administer Belfry. The last one can't stop being one (administration).
 func (u User) ActiveAdministrator() bool { return u.Active && u.Permissions.Admin }
 
+// resigns says whether a change to next makes an active administrator none.
+func (u User) resigns(next User) bool { return u.ActiveAdministrator() && !next.ActiveAdministrator() }
+
 // SameInSessions says whether two states of one user make the same sessions, so that none needs a refresh.
 func (u User) SameInSessions(other User) bool {
 	return u.Kind == other.Kind && u.ElementID == other.ElementID && u.Active == other.Active &&
