@@ -198,7 +198,9 @@ func (h handlers) cancelSent(v *visit) error {
 		fields.Add("who", fmt.Sprintf("%d:%s", c.Element.ID, c.Element.Name))
 	}
 	for _, r := range e.Requests {
-		fields.Add("who", fmt.Sprintf("%d:%s", r.Element.ID, r.Element.Name))
+		if r.NumAllocated < r.Quantity { // what is allocated is among the commitments
+			fields.Add("who", fmt.Sprintf("%d:%s", r.Element.ID, r.Element.Name))
+		}
 	}
 	which := scope(v.typed.Get("which"))
 	if which == "one" && len(fields["who"]) <= whoAtMost && v.me.Permissions.CanAddEvents {

@@ -235,6 +235,35 @@ func TestCancel_WhatWasDeletedIsBookedAgain(t *testing.T) {
 	}
 }
 
+// What was booked again had the things that a request had been given, and asked for one more.
+func TestCancel_WhatWasAllocatedIsNotAskedForAgain(t *testing.T) {
+	s := newBooker(t)
+	bus := s.admin.Import(t, "services", map[string]any{"key": s.name, "name": "Bus " + s.name})[s.name]
+	pool := s.admin.Import(t, "groups", map[string]any{"key": s.name, "name": "Buses " + s.name,
+		"resource": true})[s.name]
+	s.admin.Import(t, "memberships", map[string]any{"key": "Group:" + s.name + "/Service:" + s.name, "group": s.name,
+		"member": "Service:" + s.name, "spans": []any{map[string]any{"first_day": "2020-01-01"}}})
+	key := uuid.NewString()
+	decider := s.admin.Import(t, "users", map[string]any{"key": key, "name": "Decides", "can_api": true, "uuid": key,
+		"email": key + "@school.example"})[key]
+	s.admin.Put(t, fmt.Sprintf("/api/admin/elements/%d/administrators/%d", pool, decider), nil).Must(t, http.StatusOK)
+	asked, given := fmt.Sprintf(`value="%d:Buses`, pool), fmt.Sprintf(`value="%d:Bus `, bus)
+	for _, allocates := range []bool{false, true} {
+		s.event = s.book(t, "Trip", s.hall, pool)
+		request := s.admin.Get(t, s.at("/api", "")).Must(t, http.StatusOK).Int(t, "event.requests.0.id")
+		if allocates {
+			shared.Get(t).Login(t, key).Post(t, fmt.Sprintf("/api/requests/%d/allocations", request),
+				map[string]any{"elements": []int64{bus}}).Must(t, http.StatusOK)
+		}
+		s.open(s.at("", "/cancel"), 200)
+		at := s.send(s.at("", "/cancel"), url.Values{"which": {"one"}}, 200, "a pool had given is booked directly")
+		form := html.UnescapeString(undoForm.FindString(s.open(at, 200)))
+		if strings.Contains(form, asked) == allocates || strings.Contains(form, given) != allocates {
+			t.Errorf("allocated %v: %s", allocates, form)
+		}
+	}
+}
+
 // A form that was sent after the session had ended was asked for twice: by the page that kept what was typed, and, once
 // signed in, by one that asked for a form of the new session.
 func TestConsole_AFormAfterTheSessionIsSentOnceMore(t *testing.T) {
