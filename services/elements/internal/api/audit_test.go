@@ -94,3 +94,20 @@ func TestHardToBreak_Row16_AdministratorsByImportHaveEntriesOfTheirOwn(t *testin
 	s.wantAudit(t, path("record=Element:%d", hall), path("update Element:%d: administrators → %d,%d", hall, una, vic))
 	s.wantAudit(t, path("record=User:%d", vic), path("update Element:%d: administrators → %d,%d", hall, una, vic))
 }
+
+// TestHardToBreak_Row16_WhoBooksAndSeesByImportHasEntriesOfItsOwn: only changes by hand were in the audit.
+func TestHardToBreak_Row16_WhoBooksAndSeesByImportHasEntriesOfItsOwn(t *testing.T) {
+	s := newSchool(t)
+	calendar := s.add(t, "properties", "calendar", fields{"name": "Calendar", "make_public": false})
+	s.add(t, "properties", "calendar", fields{"name": "Calendar", "make_public": true})
+	s.add(t, "properties", "calendar", fields{"name": "Calendar of all", "make_public": true, "open_to": "all"})
+	s.add(t, "properties", "calendar", fields{"name": "Calendar of all"})
+	record := path("Element:%d", calendar)
+	s.wantAudit(t, "record="+record,
+		"update "+record+": open_to all →, make_public true →",
+		"update "+record+": open_to → all",
+		"update "+record+": make_public false → true")
+	house := path("Element:%d", s.add(t, "groups", "house", fields{"name": "House", "school": true}))
+	s.add(t, "groups", "house", fields{"name": "House"})
+	s.wantAudit(t, "record="+house, "update "+house+": school true →", "create "+house+": school → true")
+}

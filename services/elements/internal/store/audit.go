@@ -12,12 +12,14 @@ import (
 )
 
 // elementEntry returns the audit entry of a change of an element, none when no field changed; before has no id when the
-// element is created. For an import it has only changes of administrators, since these are rights.
+// element is created. For an import it has only rights: who decides on the element, books it, sees it, and administers
+// what belongs to it.
 func elementEntry(ctx context.Context, before, after element.Element) []audit.Entry {
 	action, changes := audit.Of(before.ID, after.ID), audit.Compare(elementValues(before), elementValues(after))
 	switch {
 	case audit.InBatch(ctx):
-		action, changes = audit.Update, audit.Only(changes, "administrators")
+		rights := audit.Only(changes, "administrators", "school", "make_public", "open_to")
+		changes = slices.DeleteFunc(rights, givesNothing)
 	case before.Current && !after.Current && len(changes) == 1:
 		action = audit.Retire
 	}
@@ -27,6 +29,9 @@ func elementEntry(ctx context.Context, before, after element.Element) []audit.En
 	record := audit.RecordOf("Element", after.ID)
 	return []audit.Entry{audit.Make(ctx, action, record, changes, users(before, after)...)}
 }
+
+// givesNothing says whether a change makes a flag that was absent false.
+func givesNothing(c audit.Change) bool { return c.From == nil && c.To != nil && *c.To == "false" }
 
 // users returns those who became or ceased to be administrators, by whom the audit also finds the change.
 func users(before, after element.Element) (records []audit.Record) {

@@ -154,11 +154,17 @@ func TestHardToBreak_Row16_EachChangeOfRightsByImportHasAnEntryOfItsOwn(t *testi
 		row("B", map[string]any{"can_api": true, "can_su": true}), // unchanged
 		row("C", map[string]any{"kind": "pupil", "can_api": true, "uuid": secret}),
 		row("C", map[string]any{"kind": "pupil", "can_api": true, "uuid": secret, "active": false}),
+		// By the address a provider logs the user in.
+		row("D", map[string]any{"kind": "pupil", "can_api": true, "email": "s@school.example"}),
+		row("D", map[string]any{"kind": "pupil", "can_api": true, "email": "s@school.example",
+			"duplicate_email": true}),
 	} {
 		admin.Import(t, "users", next)
 	}
 	record := fmt.Sprintf("User:%d", id)
 	want := []string{
+		"update " + record + ": duplicate_email → true",
+		"update " + record + ": email r@school.example → s@school.example",
 		"deactivate " + record + ": active true → false",
 		"update " + record + ": kind staff → pupil, permissions can_api,can_su → can_api, uuid →",
 		"update " + record + ": permissions can_api → can_api,can_su",

@@ -11,8 +11,12 @@ import (
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
 
-// rights are the fields that decide what a user may do and see, and how it authenticates.
-var rights = []string{"kind", "element_id", "active", "permissions", "admin_of", "stands_for", "uuid"}
+var (
+	// rights are the fields that decide what a user may do and see, and how it authenticates.
+	rights = []string{"kind", "element_id", "active", "permissions", "admin_of", "stands_for", "uuid"}
+	// changedRights has those too by whose change someone else may log in as the user.
+	changedRights = append([]string{"email", "duplicate_email"}, rights...)
+)
 
 // entry returns the audit's entry of a change, none when nothing changed. A user is created when before has no id. For
 // an import it has only created users and changes of rights, with the rights only.
@@ -22,8 +26,12 @@ func entry(ctx context.Context, before, after user.User) []audit.Entry {
 		was = values(before)
 	}
 	changes := audit.Compare(was, values(after))
-	if audit.InBatch(ctx) {
+	switch {
+	case !audit.InBatch(ctx):
+	case before.ID == 0:
 		changes = audit.Only(changes, rights...)
+	default:
+		changes = audit.Only(changes, changedRights...)
 	}
 	ended := before.SessionsSince != after.SessionsSince && !audit.InBatch(ctx)
 	entries := tokenEntries(ctx, before, after)
