@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
@@ -305,4 +306,61 @@ func (s *school) allAtOnce(t *testing.T, kind string, rows []fields) {
 		}
 	}
 	valuetest.Same(t, created, len(rows), "%s: were created", kind)
+}
+
+// A membership was as long as its imports, or the calls that added to it, made it.
+func TestImport_AMembershipHasABound(t *testing.T) {
+	s := newSchool(t)
+	group, key := s.group(t, "set"), s.mark+"ann"
+	ann := s.add(t, "pupils", "ann", fields{"forename": "Ann", "surname": s.mark})
+	house := s.mark + "house"
+	houseID := s.Import(t, "groups", fields{"key": house, "name": house})[house]
+	runs := func(from, n int) []fields {
+		all := make([]fields, n)
+		for i := range all {
+			day := time.Date(2020, 1, 1+2*(from+i), 0, 0, 0, 0, time.UTC).Format(time.DateOnly)
+			all[i] = fields{"first_day": day, "last_day": day, "source": fmt.Sprint(from + i)}
+		}
+		return all
+	}
+	row := func(field string, value any) fields {
+		return fields{"key": "Group:" + house + "/Pupil:" + key, "group": house, "member": "Pupil:" + key, field: value}
+	}
+	imports := func(result, fault string, row fields) {
+		t.Helper()
+		for field := range row {
+			if field != "spans" && field != "changes" {
+				continue
+			}
+			got := s.batch(t, "memberships", row).Records[0]
+			if got.Result != result || fault != "" && !slices.Equal(got.Errors[field], []string{fault}) {
+				t.Errorf("%+v, not %s %s", got, result, fault)
+			}
+		}
+	}
+	imports("failed", "has more than 1000 entries", row("spans", runs(0, 1001)))
+	imports("failed", "has more than 1000 entries", row("changes", runs(0, 1001)))
+	imports("failed", "source is too long (maximum is 255 characters)",
+		row("spans", []fields{{"source": strings.Repeat("x", 256)}}))
+	imports("failed", "source is too long (maximum is 255 characters)",
+		row("changes", []fields{{"source": strings.Repeat("x", 256)}}))
+	imports("created", "", row("spans", runs(0, 999)))
+	imports("updated", "", row("changes", runs(999, 1)))
+	imports("failed", "would leave more than 1000 runs of days", row("changes", runs(1000, 1)))
+
+	members := func(from, n int) fields {
+		all := runs(from, n)
+		for _, run := range all {
+			run["element_id"] = ann
+		}
+		return fields{"members": all}
+	}
+	url := path("/api/admin/elements/%d/members", houseID)
+	a := s.Post(t, url, members(1000, 1))
+	a.WantCode(t, http.StatusUnprocessableEntity)
+	valuetest.Has(t, a.Body, `"errors":{"element_id":["would have more than 1000 runs of days"]}`)
+	url = path("/api/admin/elements/%d/members", group)
+	s.Post(t, url, members(0, 1000)).Must(t, http.StatusCreated)
+	s.Post(t, url, members(999, 1)).Must(t, http.StatusCreated)
+	s.Post(t, url, members(1000, 1)).WantCode(t, http.StatusUnprocessableEntity)
 }

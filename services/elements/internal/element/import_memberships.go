@@ -2,8 +2,10 @@ package element
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
+	"unicode/utf8"
 
 	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/principal"
@@ -35,13 +37,24 @@ func (r MembershipRow) check() problem.Fields {
 	if len(faults) == 0 && r.Key != r.groupKey()+"/"+r.Member {
 		faults.Add("key", "does not name the group and the member")
 	}
+	if len(r.Days) > MaxRuns {
+		faults.Add("spans", problem.TooMany(MaxRuns))
+	}
 	for _, days := range r.Days {
-		if days.Last < days.First {
+		switch {
+		case utf8.RuneCountInString(days.Source) > maxText:
+			faults.Add("spans", "source "+problem.TooLong(maxText))
+		case days.Last < days.First:
 			faults.Add("spans", "last_day is before first_day")
 		}
 	}
+	if len(r.Changes) > MaxRuns {
+		faults.Add("changes", problem.TooMany(MaxRuns))
+	}
 	for _, change := range r.Changes {
 		switch {
+		case utf8.RuneCountInString(change.Source) > maxText:
+			faults.Add("changes", "source "+problem.TooLong(maxText))
 		case change.Source == "" && change.Before == nil:
 			faults.Add("changes", "source "+problem.Blank)
 		case change.Last < change.First:
@@ -137,7 +150,11 @@ func (s *Service) ImportMemberships(
 			}
 			group, member := elements[r.groupKey()], elements[r.Member]
 			m.Group, m.Member, m.Nested = group.ID, member.ID, member.IsGroup()
-			return m, nil
+			faults := problem.Fields{}
+			if m.isFull() {
+				faults.Add("changes", fmt.Sprintf("would leave more than %d runs of days", MaxRuns))
+			}
+			return m, record.Invalid(m, faults)
 		},
 		Insert:  insertRows(s.Memberships),
 		Replace: replaceRows(s.Memberships),

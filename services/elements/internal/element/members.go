@@ -2,6 +2,7 @@ package element
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 
@@ -183,6 +184,8 @@ func (s *Service) addDays(ctx context.Context, group int64, members []Member) (d
 		m, exists := existing[pair{group, id}]
 		days, sources := wiretime.MergeDays(slices.Concat(m.Days, added[id])), m.withDays(added[id])
 		switch {
+		case Membership{Days: days, Sources: sources}.isFull():
+			return false, tooManyRuns(members, id)
 		case !exists:
 			created = append(created, Membership{Group: group, Member: id, Nested: nested[id], Days: days})
 		case !slices.Equal(days, m.Days), !slices.Equal(sources, m.Sources): // these outlast an import's own
@@ -196,6 +199,17 @@ func (s *Service) addDays(ctx context.Context, group int64, members []Member) (d
 	}
 	all, err := s.Memberships.Replace(ctx, updated)
 	return all && len(duplicates) == 0, err
+}
+
+// tooManyRuns is the record.InvalidError of members among whom that element would have more than MaxRuns.
+func tooManyRuns(members []Member, id int64) error {
+	fault := fmt.Sprintf("would have more than %d runs of days", MaxRuns)
+	for _, m := range members {
+		if m.ElementID == id {
+			m.Faults.Add("element_id", fault)
+		}
+	}
+	return record.Invalid(members, problem.Fields{"element_id": {fault}})
 }
 
 // maxAttempts bounds how often a change of memberships starts over because other writers interfered.

@@ -8,6 +8,9 @@ import (
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
+// MaxRuns bounds the runs of days of a membership, and the days of its sources.
+const MaxRuns = 1000
+
 // Membership is all the days on which one element is a member of one group.
 type Membership struct {
 	ID      int64 `bson:"-"`
@@ -36,6 +39,9 @@ type MembershipChange struct {
 	// When it is nil, the source's days are replaced by the change's own.
 	Before *wiretime.Day
 }
+
+// isFull says whether the membership exceeds MaxRuns.
+func (m Membership) isFull() bool { return max(len(m.Days), len(m.Sources)) > MaxRuns }
 
 // pair is a group and a member of it.
 type pair struct{ group, member int64 }

@@ -164,3 +164,12 @@ func TestImport_AFullBatchIsQuickAndTwiceTheSame(t *testing.T) {
 		t.Errorf("%d %.200s", a.Code, a.Body)
 	}
 }
+
+func TestImport_AUsersKeyHasABound(t *testing.T) {
+	admin := system(t).Admin(t)
+	const tooLong = `"errors":{"key":["is too long (maximum is 255 characters)"]}`
+	for n, want := range map[int]string{255: `"created":1,`, 256: tooLong} {
+		key := uuid.NewString() + strings.Repeat("ü", n-36)
+		valuetest.Has(t, admin.ImportBatch(t, importPath, row(map[string]any{"key": key})).Body, want, "%d", n)
+	}
+}

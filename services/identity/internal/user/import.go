@@ -6,6 +6,7 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
@@ -232,6 +233,9 @@ func (s *Service) read(ctx context.Context, p principal.Principal, rows []Row) (
 func (b importBatch) check(row Row, faults problem.Fields) {
 	if b.erased[row.Key] {
 		faults.Add("key", erasure.Refused)
+	}
+	if utf8.RuneCountInString(row.Key) > maxKey {
+		faults.Add("key", problem.TooLong(maxKey))
 	}
 	switch id, exists := b.elements[row.Element]; {
 	case row.Element == "" && !b.own.All():

@@ -18,6 +18,7 @@ import (
 
 // Limits in characters.
 const (
+	maxKey   = 255
 	maxName  = 255
 	maxEmail = 254
 )
