@@ -126,6 +126,38 @@ func TestAdministration_ACreationThatWasCutOffBeforeItsSchoolIsFinished(t *testi
 	valuetest.Holds(t, !slices.Contains(of(), made), "it came back after it had left")
 }
 
+// Without a uuid in the request no one could finish such a creation, nor retire what it had made. Now its administrator
+// finds the element by its name, and any call that names it completes it.
+func TestAdministration_ACreationThatWasCutOffIsFinishedByWhoNamesIt(t *testing.T) {
+	s := newTwoSchools(t)
+	for _, method := range []string{"GET", "PATCH", "DELETE"} {
+		head := s.head(t, s.first)
+		name := s.mark + method
+		made := head.Post(t, "/api/admin/elements", fields{"element": fields{"entity_type": "Location", "name": name}}).
+			Must(t, http.StatusCreated).Int(t, "element.id")
+		pair := bson.D{{Key: "group", Value: s.first}, {Key: "member", Value: made}}
+		d, err := system(t).DB.Collection("memberships").DeleteOne(t.Context(), pair)
+		if err != nil || d.DeletedCount != 1 {
+			t.Fatal(d, err) // as if it had never come
+		}
+		system(t).Forget(t)
+		head, other := s.head(t, s.first), s.head(t, s.second)
+		valuetest.List(t, idsIn(t, head.Get(t, "/api/elements?name="+name), "elements"), []int64{made}, "found by name")
+		of := func() []int64 { return s.found(t, path("/api/admin/elements?school=%d", s.first)) }
+		element := path("/api/admin/elements/%d", made)
+		var body any
+		if method == "PATCH" {
+			body = fields{"element": fields{"short_name": "x"}}
+		}
+		other.Do(t, method, element, body).WantCode(t, http.StatusForbidden, "another school's: %s", method)
+		valuetest.Holds(t, !slices.Contains(of(), made), "%s: another school's administrator finished it", method)
+		head.Do(t, method, element, body).WantCode(t, http.StatusOK, method)
+		valuetest.Holds(t, slices.Contains(of(), made), "%s: it is still of no school", method)
+		s.Delete(t, path("/api/admin/elements/%d/members/%d", s.first, made)).Must(t, http.StatusOK)
+		head.Do(t, method, element, body).WantCode(t, http.StatusForbidden, "%s, once it has left", method)
+	}
+}
+
 // The export of memberships shows an administrator of a school those of its groups with its members.
 func TestAdministration_AnExportOfMembershipsIsOfTheSchool(t *testing.T) {
 	s := newTwoSchools(t)

@@ -24,13 +24,26 @@ func (s *Service) mustAdminister(ctx context.Context, p principal.Principal, ids
 }
 
 // GetAdministered returns an element that p administers; a Missing problem when there is none, Forbidden when it is not
-// p's.
+// p's. If an interrupted call made it for a school of p's, the element becomes a member of the school.
 func (s *Service) GetAdministered(ctx context.Context, p principal.Principal, id int64) (Element, error) {
 	e, err := s.Get(ctx, id)
-	if err == nil {
-		err = s.mustAdminister(ctx, p, id)
+	if err != nil {
+		return e, err
 	}
-	return e, err
+	if err = s.mustAdminister(ctx, p, id); e.FirstSchool == 0 || !problem.Is(err, problem.Forbidden) {
+		return e, err
+	}
+	if err := s.mustAdminister(ctx, p, e.FirstSchool); err != nil {
+		return e, err
+	}
+	waiting, failed := s.waiting(ctx, e.FirstSchool, map[string]Element{e.UUID: e})
+	switch {
+	case failed != nil:
+		return e, failed
+	case len(waiting) == 0:
+		return e, err
+	}
+	return e, s.enroll(ctx, e.FirstSchool, e)
 }
 
 // mustKeep returns Forbidden unless p may change the record of an element: only admins may change a school's. For an
