@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
+
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
@@ -80,6 +82,26 @@ func TestAdministration_AuditOfACategory(t *testing.T) {
 		!strings.HasPrefix(got[1], fmt.Sprintf("create EventCategory:%d: name → Audited, pecking_order → 0, ", id)) {
 		t.Errorf("%q", got)
 	}
+}
+
+// An import hid the events of a category, or showed them, without an entry that said so.
+func TestAdministration_AuditOfAnImportSaysWhoSeesACategory(t *testing.T) {
+	admin := system(t).Admin(t)
+	key := uuid.NewString()
+	imported := func(flags ...string) string {
+		row := map[string]any{"key": key, "name": key}
+		for _, flag := range flags {
+			row[flag] = true
+		}
+		return fmt.Sprintf("EventCategory:%d", admin.Import(t, "eventcategories", row)[key])
+	}
+	imported()
+	imported("busy", "confidential")
+	record := imported("publish", "schoolwide")
+	valuetest.Equal(t, []string{
+		"update " + record + ": schoolwide false → true, confidential true → false",
+		"update " + record + ": confidential false → true",
+	}, admin.AuditTexts(t, "events", "record="+record))
 }
 
 func TestAdministration_AuditOfAnImportOfEventsIsOfTheBatch(t *testing.T) {

@@ -239,8 +239,18 @@ func requestField(id int64, field string) string {
 	return fmt.Sprintf("requests.%d.%s", id, field)
 }
 
+// categoryEntry is the audit entry for a change of a category. For an import it has only what decides who sees and uses
+// the events that are in it already.
 func categoryEntry(ctx context.Context, before, after category.Category) []audit.Entry {
-	return audit.Between(ctx, audit.RecordOf(category.Record, after.ID), categoryValues(before), categoryValues(after))
+	record, was, values := audit.RecordOf(category.Record, after.ID), categoryValues(before), categoryValues(after)
+	if before.ID == 0 || !audit.InBatch(ctx) {
+		return audit.Between(ctx, record, was, values)
+	}
+	changes := audit.Only(audit.Compare(was, values), "school_id", "schoolwide", "privileged", "confidential")
+	if len(changes) == 0 {
+		return nil
+	}
+	return []audit.Entry{audit.Make(ctx, audit.Update, record, changes)}
 }
 
 func categoryValues(c category.Category) []audit.Value {
