@@ -39,8 +39,7 @@ func (s *Service) beyond(ctx context.Context, p principal.Principal, users ...Us
 	if p.Permissions.Admin || len(users) == 0 {
 		return nil, nil
 	}
-	ids := sequence.Map(users, func(u User) int64 { return u.ID })
-	beyond, err := s.Elements.Beyond(ctx, fact.BeyondQuestion{Schools: p.AdminOf, Users: ids})
+	beyond, err := s.administering(ctx, p, users)
 	if err != nil {
 		return nil, err
 	}
@@ -51,6 +50,15 @@ func (s *Service) beyond(ctx context.Context, p principal.Principal, users ...Us
 		}
 	}
 	return beyond, err
+}
+
+// administering returns the ids of the users who administer an element that p does not. It asks nothing without users.
+func (s *Service) administering(ctx context.Context, p principal.Principal, users []User) ([]int64, error) {
+	if len(users) == 0 {
+		return nil, nil
+	}
+	ids := sequence.Map(users, func(u User) int64 { return u.ID })
+	return s.Elements.Beyond(ctx, fact.BeyondQuestion{Schools: p.AdminOf, Users: ids})
 }
 
 // elsewhere returns the elements that belong today to a school that is not p's. A school is p's if p administers it, if
@@ -95,7 +103,7 @@ func (s *Service) withheld(ctx context.Context, p principal.Principal, elements 
 		return nil, err
 	}
 	users = slices.DeleteFunc(users, func(u User) bool { return u.ID == p.UserID })
-	beyond, err := s.beyond(ctx, p, users...)
+	beyond, err := s.administering(ctx, p, users) // their schools are those of the elements
 	for _, u := range users {
 		if !hasNoMore(u, p) || slices.Contains(beyond, u.ID) {
 			withheld = append(withheld, u.ElementID)
