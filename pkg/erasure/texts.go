@@ -28,7 +28,7 @@ type Texts struct {
 // MostName bounds a name, in characters, in the texts that cut names: of a longer one the last is an ellipsis.
 const MostName = 60
 
-// NewTexts returns the Texts that replace the names, and those cut to MostName, by another text.
+// NewTexts returns the Texts that replace the names, also as fact.OneLine cuts them to MostName, by another text.
 func NewTexts(names []string, instead string) *Texts {
 	names = slices.Clone(names)
 	for _, name := range names {
