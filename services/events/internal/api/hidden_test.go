@@ -361,11 +361,17 @@ func TestClashes_HiddenOnesLeaveNoSeenOneOut(t *testing.T) {
 	}
 	own := o.pupil.Post(t, "/api/events", at(rooms[each-1])).Must(t, 200).Int(t, "event.id")
 	body := at(rooms...)
-	body["clashes"] = "refuse"
-	a := o.pupil.Post(t, "/api/events", body).Must(t, 409)
-	if a.Len(t, "clashes") != 1 || a.Int(t, "clashes.0.event.id") != own {
-		t.Errorf("refused: %s", a.Body)
+	for _, repeat := range []any{nil, map[string]any{"rule": "FREQ=DAILY;COUNT=1"}} {
+		body["repeat"] = repeat
+		for clashes, code := range map[string]int{"refuse": 409, "report": 200} {
+			body["clashes"] = clashes
+			a := o.pupil.Post(t, "/api/events?dry_run=true", body).Must(t, code)
+			if a.Len(t, "clashes") != 1 || a.Int(t, "clashes.0.event.id") != own {
+				t.Errorf("%s %v: %.2000s", clashes, repeat, a.Body)
+			}
+		}
 	}
+	delete(body, "repeat")
 	body["clashes"] = "report"
 	reported := extending(t, o.pupil.Post(t, "/api/events", body))
 	valuetest.Same(t, reported.pairs(), pair(rooms[each-1], own), "reported")

@@ -10,7 +10,8 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// Each returns the clashes of each of the events, event.MaxClashes in all.
+// Each returns the clashes of each of the events: all of those with other events, and among these events the first
+// event.MaxClashes and one of each.
 func (s *Service) Each(ctx context.Context, several event.Several) ([][]event.Clash, error) {
 	elements, err := s.candidatesOf(ctx, several)
 	if err != nil {
@@ -86,12 +87,9 @@ func (s *Service) each(
 	if several.Moving || several.Skips {
 		leaveOut(several, found, earlier)
 	}
-	n := 0
+	n := 0 // of the siblings: a long series of long events has millions of pairs
 	add := func(i int, element fact.Element, other event.Event) {
-		if n < event.MaxClashes || len(clashes[i]) == 0 {
-			clashes[i] = append(clashes[i], event.Clash{Element: element, Event: other})
-			n++
-		}
+		clashes[i] = append(clashes[i], event.Clash{Element: element, Event: other})
 	}
 	for i := range found {
 		siblings := earlier[i]
@@ -103,8 +101,10 @@ func (s *Service) each(
 				}
 			}
 			for ; len(siblings) > 0 && siblings[0].element == at; siblings = siblings[1:] {
-				if other := several.Events[siblings[0].event]; !contains(others, other) {
+				other := several.Events[siblings[0].event]
+				if (n < event.MaxClashes || len(clashes[i]) == 0) && !contains(others, other) {
 					add(i, element, other)
+					n++
 				}
 			}
 		}

@@ -150,14 +150,14 @@ func (s *Service) Refusal(ctx context.Context, p principal.Principal, err error)
 	if err != nil {
 		return err
 	}
-	text, left := s.booked(v, refused.Taken), MaxClashes
+	text := s.booked(v, refused.Taken)
 	taken := slices.Clone(refused.Taken)
-	if err := s.hideClashes(ctx, v, taken); err != nil {
+	shown, err := s.hideClashes(ctx, v, taken)
+	if err != nil {
 		return err
 	}
-	for i := range taken {
-		taken[i].Clashes = taken[i].Clashes[:min(len(taken[i].Clashes), left)]
-		left -= len(taken[i].Clashes)
+	for i, of := range firstClashes(shown) {
+		taken[i].Clashes = of
 	}
 	return &ClashError{taken, problem.New(problem.Conflict, "%s", text)}
 }
@@ -194,9 +194,9 @@ func bounded(texts []string, separator string) string {
 	return joined
 }
 
-// hideClashes removes from refusals what a report leaves out for the viewer: events that the viewer does not see, and
-// persons whose events are hidden from the viewer.
-func (s *Service) hideClashes(ctx context.Context, v Sight, taken []Taken) error {
+// hideClashes returns the clashes of refusals without what a report leaves out for the viewer: events that the viewer
+// does not see, and persons whose events are hidden from the viewer.
+func (s *Service) hideClashes(ctx context.Context, v Sight, taken []Taken) ([][]Clash, error) {
 	clashes := make([][]Clash, len(taken))
 	var ids []int64
 	for i, t := range taken {
@@ -209,13 +209,24 @@ func (s *Service) hideClashes(ctx context.Context, v Sight, taken []Taken) error
 	}
 	hidden, err := s.read(ctx, v.Sight, ids)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	shown, err := s.showClashes(ctx, v, clashes)
-	for i := range shown {
-		taken[i].Clashes = filter(shown[i], func(c Clash) bool { return !hidden[c.Element.ID] })
+	for i, of := range shown {
+		shown[i] = filter(of, func(c Clash) bool { return !hidden[c.Element.ID] })
 	}
-	return err
+	return shown, err
+}
+
+// firstClashes cuts the clashes of several events to MaxClashes in all. It is the last step: what is hidden takes no
+// place.
+func firstClashes(clashes [][]Clash) [][]Clash {
+	cut, left := slices.Clone(clashes), MaxClashes
+	for i, of := range cut {
+		cut[i] = of[:min(len(of), left)]
+		left -= len(cut[i])
+	}
+	return cut
 }
 
 // showClashes removes the clashes of each of several events with events that are not seen, and of elements that are not
@@ -241,7 +252,7 @@ func (s *Service) showClashes(ctx context.Context, v Sight, clashes [][]Clash) (
 	return shown, nil
 }
 
-// SeenClashes is showClashes for p, and says whether p sees everything.
+// SeenClashes is showClashes for p, MaxClashes in all, and says whether p sees everything.
 func (s *Service) SeenClashes(
 	ctx context.Context, p principal.Principal, clashes [][]Clash,
 ) (seen [][]Clash, all bool, err error) {
@@ -250,5 +261,5 @@ func (s *Service) SeenClashes(
 		return nil, false, err
 	}
 	seen, err = s.showClashes(ctx, v, clashes)
-	return seen, v.All(), err
+	return firstClashes(seen), v.All(), err
 }

@@ -94,7 +94,8 @@ type Clashes interface {
 	// Moving returns those of the changed events that may clash: in a busy category as they are, in others with their
 	// allocations alone; unless clashes are reported, only those that did not book their elements at that time before.
 	Moving(ctx context.Context, before, after []Event, mode Clashing) ([]Event, error)
-	// Each returns the clashes of each of the events, MaxClashes in all.
+	// Each returns the clashes of each of the events: all of those with other events, and among these events the first
+	// MaxClashes and one of each.
 	Each(ctx context.Context, several Several) ([][]Clash, error)
 	// BookEach calls write with the clashes of each of the events, and keeps the elements of those without clashes
 	// reserved until write has returned.

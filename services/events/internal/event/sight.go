@@ -322,7 +322,7 @@ func (s *Service) shown(
 	if err != nil {
 		return View{}, err
 	}
-	view.Failures, view.Clashes = failures, seen[0][:min(len(seen[0]), MaxClashes)]
+	view.Failures, view.Clashes = failures, firstClashes(seen)[0]
 	return s.trim(ctx, v, view)
 }
 
