@@ -34,6 +34,7 @@ type coverBody struct {
 	Day, Earlier, Later wiretime.Day
 	Staff               []timetable // who is at something on that day, by name
 	Twice               []timetable // of them, who is wanted in two places at once
+	Former              []timetable // of them, who has left the school, for administrators
 	Who                 *timetable  // nil: no one is chosen
 	Lessons             []lesson
 	Left                int  // lessons, or events with absent pupils, that are not shown
@@ -98,20 +99,44 @@ func (v *visit) absent(b *coverBody) error {
 // staff lists those who are at something on the day.
 func (v *visit) staff(b *coverBody) error {
 	day := b.Day.String()
-	found, err := v.timetablesOf("Staff",
-		url.Values{"start_date": {day}, "end_date": {day}, "include": {"locations,busy"}})
-	for _, t := range found {
+	query := url.Values{"start_date": {day}, "end_date": {day}, "include": {"locations,busy"}}
+	current, err := v.timetablesOf("Staff", query)
+	if err != nil {
+		return err
+	}
+	former, err := v.former(query)
+	for i, t := range slices.Concat(current, former) {
 		t.Commitments = slices.DeleteFunc(t.Commitments, func(c api.ListedCommitment) bool {
 			return c.Status == "rejected"
 		})
 		if len(t.Commitments) > 0 {
 			b.Staff = append(b.Staff, t)
+			if i >= len(current) {
+				b.Former = append(b.Former, t)
+			}
 		}
 		if slices.ContainsFunc(t.Commitments, func(c api.ListedCommitment) bool { return len(t.also(c.Event)) > 0 }) {
 			b.Twice = append(b.Twice, t)
 		}
 	}
 	return err
+}
+
+// former asks for the timetables of staff who are no longer current: their lessons stay when they leave. Only
+// administrators may list them.
+func (v *visit) former(query url.Values) ([]timetable, error) {
+	if !v.me.Permissions.Admin && len(v.me.AdminOf) == 0 {
+		return nil, nil
+	}
+	var ids []int64
+	for e, err := range v.api.List(v.ctx, "/api/admin/elements", "elements",
+		url.Values{"type": {"Staff"}, "current": {"false"}, "limit": {"1000"}}) {
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, e.ID("id"))
+	}
+	return v.timetablesBy(ids, query)
 }
 
 // events lists those of the commitments, each once: a person may be at one by itself and through groups.

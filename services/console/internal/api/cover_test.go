@@ -120,6 +120,14 @@ func TestCover_ALessonIsGivenToSomebodyWhoIsFree(t *testing.T) {
 	valuetest.Holds(t, !strings.Contains(page, ">Undo<"), "there is a way back")
 	s.open("/cover?date=never", 400)
 	s.open("/cover?date=2033-02-02&who=1", 200, "No one is.")
+
+	// Lessons of someone who had left were on no page, so no one covered them.
+	valuetest.Lacks(t, s.open(day, 200), "Have left", "everyone is current")
+	s.admin.Delete(t, fmt.Sprintf("/api/admin/elements/%d", kim)).Must(t, http.StatusOK)
+	link := fmt.Sprintf("who=%d\">", kim)
+	s.open(day, 200, "Have left, and are still needed", link)
+	valuetest.Lacks(t, office.open(day, 200), link, "only administrators list those who have left")
+	s.open(fmt.Sprintf("%s&who=%d", day, kim), 200, "Drama", "Free then")
 }
 
 // An all-day deadline of the department made every member wanted in two places, and an event counted once for each way

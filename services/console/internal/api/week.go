@@ -227,9 +227,14 @@ func (v *visit) timetablesOf(kind string, query url.Values) ([]timetable, error)
 	if err != nil || len(own) == 0 {
 		return nil, cmp.Or(err, tooMany)
 	}
+	return v.timetablesBy(sequence.Map(own, func(e api.Element) int64 { return e.ID }), query)
+}
+
+// timetablesBy asks for those of people or things by their ids, a few in one call.
+func (v *visit) timetablesBy(ids []int64, query url.Values) (all []timetable, err error) {
 	query.Del("type")
-	for part := range slices.Chunk(own, timetablesAtOnce) {
-		query.Set("elements", joinIDs(sequence.Map(part, func(e api.Element) int64 { return e.ID })))
+	for part := range slices.Chunk(ids, timetablesAtOnce) {
+		query.Set("elements", joinIDs(part))
 		some, err := v.timetables(query)
 		if err != nil {
 			return nil, err
