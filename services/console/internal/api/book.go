@@ -341,7 +341,7 @@ func (v *visit) invalid(err error, fault *string) bool {
 
 // makeBooking books. Clashes are shown instead, with the choice to book anyway.
 func (v *visit) makeBooking(b bookBody) error {
-	once, which, done := context.WithValue(v.ctx, onceKey, b.Key), "one", "booked"
+	once, which, done := v.once(), "one", "booked"
 	b.Key = "" // another try is another booking
 	var booked client.Booked
 	var err error

@@ -78,7 +78,7 @@ func (v *visit) series(e api.Event) (api.Series, error) {
 
 // noteSent adds a note, or shows what it would look like.
 func (h handlers) noteSent(v *visit) error {
-	ctx, trial := context.WithValue(v.ctx, onceKey, v.typed.Get("key")), v.typed.Has("preview")
+	ctx, trial := v.once(), v.typed.Has("preview")
 	if trial {
 		ctx = client.DryRun(ctx)
 	}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"crypto/rand"
 	"fmt"
 	"maps"
 	"net/url"
@@ -221,6 +222,7 @@ type recordBody struct {
 	At         string // its path, to which the form is sent
 	Name       string
 	New        bool
+	Key        string // so that a form that adds something, sent twice, adds one
 	Own        bool   // it is the visitor's own account
 	Done       string // the text of what has just happened
 	Secret     string // shown this once
@@ -246,6 +248,7 @@ func (v *visit) showRecord(b recordBody, code int) error {
 	if done := v.c.Query("done"); slices.Contains(dones, done) && code == fiber.StatusOK && b.Done == "" {
 		b.Done = "look.done." + done
 	}
+	b.Key = rand.Text()
 	return v.answer(code, "record", b.Name, b)
 }
 
@@ -338,7 +341,7 @@ func newRecord(k recordKind) func(*visit) error {
 		if k.types != nil {
 			fields["type"] = k.name
 		}
-		made, err := v.api.Create(v.ctx, k.path, k.part, fields)
+		made, err := v.api.Create(v.once(), k.path, k.part, fields)
 		if refused, is := r.refused(err); is {
 			return v.showNew(k, refused, fiber.StatusUnprocessableEntity)
 		}

@@ -36,10 +36,12 @@ func newUser(t *testing.T, name, word string) int64 {
 func TestLookAfter_AddsChangesFindsAndRetiresARoom(t *testing.T) {
 	b, word := administrator(t)
 	b.open("/look-after", 200, "/look-after/list/Location", "/look-after/users", `aria-current="page">Look after`)
-	b.open("/look-after/new/Location", 200)
+	key := values(b.open("/look-after/new/Location", 200), "key")
 	b.send("/look-after/new/Location", url.Values{"is.short_name": {word}}, 422, `aria-invalid="true"`, word)
-	at := b.send("/look-after/new/Location", url.Values{"is.name": {word + " <hall>"}, "is.short_name": {"H"}}, 200,
-		"It was added", word+" &lt;hall&gt;")
+	added := url.Values{"is.name": {word + " <hall>"}, "is.short_name": {"H"}, "key": key}
+	at := b.send("/look-after/new/Location", added, 200, "It was added", word+" &lt;hall&gt;")
+	again := b.send("/look-after/new/Location", added, 200)
+	valuetest.Same(t, again, at, "the page to which a second click leads") // it added a second room
 	at, _, _ = strings.Cut(at, "?")
 	b.open("/look-after/list/Location?q="+word, 200, `href="`+at+`"`)
 	b.open("/look-after/list/Staff?q="+word, 200, "There is none like this")

@@ -130,7 +130,7 @@ func (v *visit) makeToken(path string) (string, error) {
 	if element := strings.TrimSpace(v.typed.Get("element_id")); element != "" {
 		fields["element_id"] = element
 	}
-	made, err := v.api.Create(v.ctx, path, "token", fields)
+	made, err := v.api.Create(v.once(), path, "token", fields)
 	return made.Text("token"), err
 }
 

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"net/url"
@@ -40,6 +41,9 @@ const (
 	onceKey headerKey = "Idempotency-Key" // of a form's own key: sent twice, the form writes once
 	atKey   headerKey = "If-Match"        // of the version at which a record may be changed
 )
+
+// once makes the form's call once, however often the browser sends the form.
+func (v *visit) once() context.Context { return context.WithValue(v.ctx, onceKey, v.typed.Get("key")) }
 
 // RoundTrip implements http.RoundTripper.
 func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
