@@ -26,8 +26,7 @@ const (
 	NotStaff         = "must be a staff element"
 	NotASchool       = "is not a school"
 	NotAdministered  = "is not of a school that you administer"
-	ReachesBeyond    = "is that of a user of another school too, or who administers elements of none of yours"
-	Withheld         = "is of another school too, or a person who has a user with rights that you lack"
+	Withheld         = "is that of a person of another school too, or of one with rights or elements that are not yours"
 	ForAdmins        = "takes the permission admin"
 )
 

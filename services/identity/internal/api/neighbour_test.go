@@ -185,7 +185,7 @@ func TestAdministration_WhoRenewsAUUIDOrAnAddressGetsNoSayInElements(t *testing.
 		}
 	}
 	const refused = `"errors":{%q:[` +
-		`"is that of a user of another school too, or who administers elements of none of yours"]}`
+		`"is that of a person of another school too, or of one with rights or elements that are not yours"]}`
 	moves := func(what, email string, code int) {
 		t.Helper()
 		user := map[string]any{"user": map[string]any{"email": email}}
@@ -255,7 +255,7 @@ func TestAdministration_APersonOfTwoSchoolsGetsNoUserFromOne(t *testing.T) {
 	}
 	teacher, chief := user("teacher", "both", nil), user("chief", "chief", map[string]any{"can_su": true})
 	users := admin.Import(t, "users", heads["north"], heads["both"], heads["infants"], teacher, chief,
-		user("plain", "plain", nil))
+		user("plain", "plain", nil), user("second", "chief", nil))
 	made := 0
 	for _, c := range []struct {
 		head, element string
@@ -268,7 +268,7 @@ func TestAdministration_APersonOfTwoSchoolsGetsNoUserFromOne(t *testing.T) {
 		made++
 		name := fmt.Sprint("new", made)
 		fields := map[string]any{"name": name, "email": name + "@school.example", "element_id": staff[c.element]}
-		codes, result := map[string]int{"create": 403, "link": 403}, `"errors":{"element":["is of another school too, `
+		codes, result := map[string]int{"create": 403, "link": 403}, `"errors":{"element":["is that of a person of another school too, `
 		if c.may {
 			codes, result = map[string]int{"create": 201, "link": 200}, `"result":"created"`
 		}
@@ -301,13 +301,19 @@ func TestAdministration_APersonOfTwoSchoolsGetsNoUserFromOne(t *testing.T) {
 		} {
 			want := `"result":"updated"`
 			if code == 403 {
-				want = fmt.Sprintf(`"errors":{%q:["is that of a user of another school too, `, field)
+				want = fmt.Sprintf(`"errors":{%q:["is that of a person of another school too, `, field)
 			}
 			a := client.ImportBatch(t, importPath+"?dry_run=true", row).Must(t, 200)
 			valuetest.Has(t, a.Body, want, "%s: %s", head, field)
 		}
 		client.Post(t, of+"/tokens?dry_run=true", wrappedToken("name", "x", "scope", "read")).WantCode(t,
 			map[int]int{403: 403, 200: 201}[code], head)
+	}
+	// Nor a plain user of a person who has another that it may not take over.
+	for _, head := range []string{"north", "both"} {
+		client, of := both.Login(t, heads[head]["uuid"].(string)), fmt.Sprintf("/api/admin/users/%d", users["second"])
+		client.Post(t, of+"/uuid", nil).WantCode(t, 403)
+		client.Patch(t, of, map[string]any{"user": map[string]any{"email": "x@school.example"}}).WantCode(t, 403)
 	}
 	both.Login(t, heads["north"]["uuid"].(string)).Post(t, fmt.Sprintf("/api/admin/users/%d/uuid", users["teacher"]),
 		nil).WantCode(t, 403)

@@ -17,10 +17,8 @@ import (
 // never one of administration.
 //
 // Anyone who renews a user's uuid can act as that user, and so can, at a login provider, anyone who gives the user an
-// address of their own. So an administrator of schools changes neither the uuid nor the address nor the element of a
-// user who also belongs to a school that it does not administer, or who administers an element of none of its schools.
-// For the same reason it makes no user for a person who also belongs to such a school, or who has a user as whom it
-// may not act.
+// address of their own. So an administrator of schools neither makes a user for a person who is withheld from it, nor
+// changes uuid, address or element of such a person's user.
 
 func forbidden() error { return problem.New(problem.Forbidden, "") }
 
@@ -31,34 +29,6 @@ func (s *Service) mustHold(ctx context.Context, p principal.Principal, elementID
 		err = forbidden()
 	}
 	return err
-}
-
-// beyond returns the ids of the users as whom p may not act: they administer an element that p does not, or belong to a
-// school that is not p's. It asks nothing for an admin, or without users.
-func (s *Service) beyond(ctx context.Context, p principal.Principal, users ...User) ([]int64, error) {
-	if p.Permissions.Admin || len(users) == 0 {
-		return nil, nil
-	}
-	beyond, err := s.administering(ctx, p, users)
-	if err != nil {
-		return nil, err
-	}
-	elsewhere, err := s.elsewhere(ctx, p, sequence.Map(users, func(u User) int64 { return u.ElementID }))
-	for _, u := range users {
-		if slices.Contains(elsewhere, u.ElementID) {
-			beyond = append(beyond, u.ID)
-		}
-	}
-	return beyond, err
-}
-
-// administering returns the ids of the users who administer an element that p does not. It asks nothing without users.
-func (s *Service) administering(ctx context.Context, p principal.Principal, users []User) ([]int64, error) {
-	if len(users) == 0 {
-		return nil, nil
-	}
-	ids := sequence.Map(users, func(u User) int64 { return u.ID })
-	return s.Elements.Beyond(ctx, fact.BeyondQuestion{Schools: p.AdminOf, Users: ids})
 }
 
 // elsewhere returns the elements that belong today to a school that is not p's. A school is p's if p administers it, if
@@ -88,9 +58,11 @@ func (s *Service) elsewhere(ctx context.Context, p principal.Principal, elements
 	return elsewhere, nil
 }
 
-// withheld returns the elements, in no order, for which p may not make a user: they also belong to another school, or
-// have a user as whom p may not act. It asks nothing for an admin, or without elements.
+// withheld returns those of the elements, 0: none, in no order, as whose users p may not act: they also belong to
+// another school, or have a user, other than p, who has a right that p lacks or administers an element that p does not.
+// It asks nothing for an admin, or without elements.
 func (s *Service) withheld(ctx context.Context, p principal.Principal, elements ...int64) ([]int64, error) {
+	elements = slices.DeleteFunc(slices.Clone(elements), func(id int64) bool { return id == 0 })
 	if p.Permissions.Admin || len(elements) == 0 {
 		return nil, nil
 	}
@@ -99,11 +71,13 @@ func (s *Service) withheld(ctx context.Context, p principal.Principal, elements 
 		return nil, err
 	}
 	users, err := s.listAll(ctx, Filter{Elements: elements})
-	if err != nil {
-		return nil, err
-	}
 	users = slices.DeleteFunc(users, func(u User) bool { return u.ID == p.UserID })
-	beyond, err := s.administering(ctx, p, users) // their schools are those of the elements
+	if err != nil || len(users) == 0 {
+		return withheld, err
+	}
+	beyond, err := s.Elements.Beyond(ctx, fact.BeyondQuestion{
+		Schools: p.AdminOf, Users: sequence.Map(users, func(u User) int64 { return u.ID }),
+	})
 	for _, u := range users {
 		if !hasNoMore(u, p) || slices.Contains(beyond, u.ID) {
 			withheld = append(withheld, u.ElementID)
@@ -112,10 +86,10 @@ func (s *Service) withheld(ctx context.Context, p principal.Principal, elements 
 	return withheld, err
 }
 
-// mayActAs returns Forbidden when acting as the user would give p a say, or a school, that is not p's.
+// mayActAs returns Forbidden when the element of the user is withheld from p.
 func (s *Service) mayActAs(ctx context.Context, p principal.Principal, u User) error {
-	beyond, err := s.beyond(ctx, p, u)
-	if err == nil && len(beyond) > 0 {
+	withheld, err := s.withheld(ctx, p, u.ElementID)
+	if err == nil && len(withheld) > 0 {
 		err = forbidden()
 	}
 	return err

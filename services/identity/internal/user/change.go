@@ -22,17 +22,17 @@ func (s *Service) Change(
 	if err := s.checkReferences(ctx, e, references); err != nil {
 		return User{}, err
 	}
-	var beyond []int64
+	var withheld []int64
 	may := func(u User) (err error) {
 		if e.Email != nil || e.ElementID != nil {
-			if beyond, err = s.beyond(ctx, p, u); err != nil {
+			if withheld, err = s.withheld(ctx, p, u.ElementID); err != nil {
 				return err
 			}
 		}
 		return s.mayAsk(ctx, p, u, e)
 	}
 	return s.changeAdministered(ctx, p, id, may, func(u *User) error {
-		if len(beyond) > 0 && e.reaches(*u) {
+		if len(withheld) > 0 && e.reaches(*u) {
 			return forbidden()
 		}
 		if err := match.Check(u.Version); err != nil {

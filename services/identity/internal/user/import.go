@@ -127,8 +127,7 @@ type importBatch struct {
 	holders  map[string]string   // hash of a uuid → import key of the user or row that has it; "": a user made by hand
 	emails   map[string][]string // address → the keys, as in holders, of the active users and rows that have it
 	own      authority.Own       // of the users, and of the elements
-	beyond   []int64             // users whose uuid, address and element stay: acting as them gives the importer more
-	withheld []int64             // elements of which the importer may make no user
+	withheld []int64             // elements as whose users the importer may not act
 	promotes bool                // a row makes an active administrator, so that others may cease to be one
 	demoted  []int64             // in a dry run: those who would cease to be one
 }
@@ -159,13 +158,13 @@ func (s *Service) read(ctx context.Context, p principal.Principal, rows []Row) (
 	}
 	wanted := map[string]bool{}
 	var hashes, emails []string
-	var changed []User
+	var theirs []int64 // elements of the users that rows change
 	for _, row := range rows {
 		if b.stored[row.Key].ImportHash == row.Hash {
 			continue
 		}
 		if u, exists := b.stored[row.Key]; exists {
-			changed = append(changed, u)
+			theirs = append(theirs, u.ElementID)
 		}
 		if row.Edit.Email != nil {
 			emails = append(emails, FoldEmail(*row.Edit.Email))
@@ -200,16 +199,13 @@ func (s *Service) read(ctx context.Context, p principal.Principal, rows []Row) (
 		}
 	}
 	ids := slices.Collect(maps.Values(b.elements))
-	if b.withheld, err = s.withheld(ctx, p, ids...); err != nil {
+	if b.withheld, err = s.withheld(ctx, p, slices.Concat(ids, theirs)...); err != nil {
 		return b, err
 	}
 	for _, u := range users {
 		ids = append(ids, u.ElementID)
 	}
 	if b.own, err = authority.AskOwn(ctx, p, ids, s.Elements.Belonging); err != nil {
-		return b, err
-	}
-	if b.beyond, err = s.beyond(ctx, p, changed...); err != nil {
 		return b, err
 	}
 	holders, err := s.Store.FindByUUIDHashes(ctx, hashes)
@@ -301,21 +297,18 @@ func (b importBatch) checkEmail(u, stored User, faults problem.Fields) {
 // one that has to keep its own. A new user is zero.
 func (b importBatch) checkReach(row Row, u User, faults problem.Fields) {
 	if id := b.elements[row.Element]; id != u.ElementID && len(faults["element"]) == 0 {
-		switch {
-		case slices.Contains(b.withheld, id):
+		if slices.Contains(b.withheld, id) || slices.Contains(b.withheld, u.ElementID) {
 			faults.Add("element", problem.Withheld)
-		case slices.Contains(b.beyond, u.ID):
-			faults.Add("element", problem.ReachesBeyond)
 		}
 	}
-	if !slices.Contains(b.beyond, u.ID) {
+	if !slices.Contains(b.withheld, u.ElementID) {
 		return
 	}
 	if row.UUID != nil && u.UUIDHash != HashUUID(*row.UUID) && len(faults["uuid"]) == 0 {
-		faults.Add("uuid", problem.ReachesBeyond)
+		faults.Add("uuid", problem.Withheld)
 	}
 	if e := row.Edit.Email; e != nil && u.Email != strings.TrimSpace(*e) && len(faults["email"]) == 0 {
-		faults.Add("email", problem.ReachesBeyond)
+		faults.Add("email", problem.Withheld)
 	}
 }
 
