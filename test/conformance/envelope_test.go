@@ -58,6 +58,8 @@ func TestPart7_2_TheExceptionBody(t *testing.T) {
 		{"GET", "/api/events/%d", "Event", nil}, {"DELETE", "/api/events/%d", "Event", nil},
 		{"PATCH", "/api/events/%d", "Event", wrapped("event")}, {"PUT", "/api/events/%d", "Event", wrapped("event")},
 		{"POST", "/api/events/%d/add", "Event", object{"elements": []string{}}},
+		{"POST", "/api/events/%d/replace", "Event", object{"replace": []object{}}},
+		{"DELETE", "/api/events/%d/elements/1", "Event", nil},
 		{"GET", "/api/events/%d/notes", "Event", nil}, {"POST", "/api/events/%d/notes", "Event", wrapped("note")},
 		{"PATCH", "/api/commitments/%d", "Commitment", wrapped("commitment", "status", "confirmed")},
 		{"DELETE", "/api/requests/%d", "Request", nil},

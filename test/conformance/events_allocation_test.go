@@ -3,6 +3,7 @@ package conformance_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -146,6 +147,11 @@ func TestDecisionsPart5_MembersByTheDayOfTheEvent(t *testing.T) {
 	equal(t, "allocated", decode[booked](t, a).elements(), []int64{then.ID, nested.ID})
 	equal(t, "failures", decode[booked](t, a).failures(),
 		fmt.Sprintf("0 %d Commitment, 2 %d Commitment, 4 %d Commitment", before.ID, after.ID, gone.ID))
+	for i, ends := range []string{"2019-04-11 00:01", "2019-04-11 00:00"} { // then is a member on the first day alone
+		long := school.Event(t, c, object{"starts_at": "2019-04-10 11:00", "ends_at": ends}, g.group)
+		a := allocate(t, g.client, long.Int(t, "event.requests.0.id"), then)
+		equal(t, "allocated to an event until "+ends, a.At(t, "event.requests.0.num_allocated"), i)
+	}
 }
 
 func TestDecisionsPart5_AnAllocationThatCannotBeRead(t *testing.T) {
@@ -290,8 +296,22 @@ func TestDecisionsPart5_TheInboxOfDecisions(t *testing.T) {
 	page = list("?status=requested,noted,rejected&limit=2&after="+page.Text(t, "next")).Must(t, http.StatusOK)
 	equal(t, "the last page", strings.ReplaceAll(listed(t, page), "@"+calendar.Sent(), "")+" "+page.At(t, "next"),
 		"third null")
-	for _, query := range []string{"?status=maybe", "?status=requested&limit=0", "?status=requested&limit=1001",
-		"?status=requested&limit=x", "?status=requested&after=x", "?start_date=x"} {
+	// Two entries of an event that starts as another one does are in the order of ids, and each is on one page.
+	both := school.Event(t, c, object{"starts_at": "2019-04-10 09:00", "ends_at": "2019-04-10 09:00"}, hall, calendar)
+	all := list("?status=requested,noted")
+	equal(t, "events in order", slices.IsSorted(all.Ints(t, "commitments.#.event.id")[:3]), true)
+	var paged []int64
+	for page := list("?status=requested,noted&limit=1"); ; {
+		paged = append(paged, page.Must(t, http.StatusOK).Int(t, "commitments.0.id"))
+		if page.At(t, "next") == "null" {
+			break
+		}
+		page = list("?status=requested,noted&limit=1&after=" + page.Text(t, "next"))
+	}
+	equal(t, "page by page", paged, all.Ints(t, "commitments.#.id"))
+	c.Delete(t, pathIn(t, both)).Must(t, http.StatusOK)
+	for _, query := range []string{"?status=maybe", "?status=requested,", "?status=requested&limit=0",
+		"?status=requested&limit=1001", "?status=requested&limit=x", "?status=requested&after=x", "?start_date=x"} {
 		list(query).WantCode(t, http.StatusBadRequest)
 	}
 	// an empty list for users who decide nothing
@@ -343,5 +363,7 @@ func TestDecisionsPart5_TheInboxOfAllocations(t *testing.T) {
 		other.Get(t, "/api/requests?status=outstanding").Want(t, http.StatusOK,
 			`{"status":"OK","requests":[],"next":null}`)
 	}
-	g.client.Get(t, "/api/requests?status=maybe").WantCode(t, http.StatusBadRequest)
+	for _, query := range []string{"status=maybe", "status=requested", "limit=x", "after=AAAA"} {
+		g.client.Get(t, "/api/requests?"+query).WantCode(t, http.StatusBadRequest)
+	}
 }

@@ -61,8 +61,7 @@ var provedInside = map[string]string{
 	"decisions 6 parent: parent shows the event as the caller sees it: Busy where it is hidden": "" +
 		"TestDecisionsPart6_TheParentOfANoteIsTheEventAsTheCallerSeesIt",
 	"decisions 9 hidden pages: what is hidden changes neither answers nor cursors, nor how many reads a search " +
-		"makes": "" +
-		"TestDecisionsPart9_NoPageTellsOfWhatIsHidden",
+		"makes": "TestDecisionsPart9_ASearchReadsAndTellsTheSameWhateverIsHidden",
 	"decisions 9 hidden series: what a series leaves out depends only on events that its maker sees, and it names no " +
 		"others": "TestDecisionsPart9_ASeriesLooksOnlyAtEventsThatItsMakerSees",
 	"administration access: GET /api/admin/access: who read whose detail or timetable, as which user, when and from " +

@@ -412,6 +412,7 @@ func TestAdministration_AnImportOfCategoriesOfSchools(t *testing.T) {
 		{s.admin, "", row("all", ""), "created"},
 		{s.admin, "", row("all", "", "school", 7), `{"school":["is not a string"]}`},
 		{head, "", row("n", key("north"), "busy", true), "updated"},
+		{s.admin, "", row("n5", "", "name", nil), `{"name":["can't be blank"]}`},
 		{head, "", row("n3", key("north"), "name", key("Choir")), "created"},
 		{head, "", row("n4", key("north"), "name", key("Care"), "confidential", true),
 			`{"key":["takes the permission admin"]}`},
@@ -425,6 +426,9 @@ func TestAdministration_AnImportOfCategoriesOfSchools(t *testing.T) {
 	} {
 		valuetest.Same(t, outcome(c.by, c.query, c.row), c.want, "%d: %v", i, c.row)
 	}
+	twins := s.admin.ImportBatch(t, "/api/admin/import/eventcategories", row("t1", "", "name", key("Twin")),
+		row("t2", "", "name", key("Twin")))
+	valuetest.List(t, twins.Texts(t, "records.#.result"), []string{"created", "failed"}, "two of one name")
 	s.admin.Patch(t, path("/api/admin/elements/%d", s.south),
 		map[string]any{"element": map[string]any{"current": false}}).Must(t, http.StatusOK)
 	valuetest.Same(t, outcome(s.admin, "", row("s", key("south"), "busy", true)), "updated", "of what was a school")

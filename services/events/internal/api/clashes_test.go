@@ -2,6 +2,7 @@ package api_test
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -128,18 +129,6 @@ func TestClashes_ReportListsTheOtherEventsAfterTheFailures(t *testing.T) {
 		"on a free day")
 }
 
-func TestClashes_WithoutTheKeyNothingChanges(t *testing.T) {
-	s, owner := loadOwned(t)
-	room := things(t, 1)[0]
-	book(t, owner, s.at(monday, "09:00", "10:00"), room)
-	for _, body := range []map[string]any{{}, {"clashes": nil}} {
-		body["event"], body["elements"] = s.at(monday, "09:00", "10:00"), []any{room}
-		if got := extending(t, owner.Post(t, "/api/events", body)); got.pairs() != "none" || len(got.Failures) != 0 {
-			t.Errorf("%+v", got)
-		}
-	}
-}
-
 func TestClashes_SkipFailsWhatIsBooked(t *testing.T) {
 	s, owner := loadOwned(t)
 	rooms := things(t, 2)
@@ -167,39 +156,9 @@ func TestClashes_SkipFailsWhatIsBooked(t *testing.T) {
 	}
 }
 
-// TestDecisionsPart4_AnEventOfZeroLengthIsNotBookedIntoABusyOne books without an end, as a client does that forgets it.
-// Package clash tests at which times it clashes.
-func TestDecisionsPart4_AnEventOfZeroLengthIsNotBookedIntoABusyOne(t *testing.T) {
-	s, owner := loadOwned(t)
-	hall := things(t, 1)[0]
-	long := book(t, owner, s.at("2026-12-01", "16:00", "18:00"), hall).Event
-	point := func(clock string) map[string]any { return s.fields("starts_at_text", "2026-12-01 "+clock) }
-	got := minding(t, owner, "skip", point("16:30"), hall)
-	valuetest.Same(t, got.refused(t), text(hall), "inside: %+v", got)
-	valuetest.Same(t, minding(t, owner, "report", point("16:30"), hall).pairs(), pair(hall, long.ID), "reported")
-	owner.Post(t, "/api/events", map[string]any{"event": point("16:30"), "elements": []any{hall},
-		"clashes": "refuse"}).WantCode(t, 409)
-	weekly := owner.Post(t, "/api/events", map[string]any{"event": point("16:30"), "elements": []any{hall},
-		"repeat": map[string]any{"rule": "FREQ=WEEKLY;COUNT=2"}, "clashes": "skip"})
-	if weekly.Code != 200 || weekly.Text(t, "series.left_out.0.reason") != "clash" {
-		t.Errorf("a series: %d %s", weekly.Code, weekly.Body)
-	}
-}
-
 func (s school) withCategory(fields map[string]any, category int64) map[string]any {
 	fields["event_category_id"] = category
 	return fields
-}
-
-// TestClashes_ParallelCreatesWithRefuseMakeOneEvent books the same two rooms, in one order and the other.
-func TestClashes_ParallelCreatesWithRefuseMakeOneEvent(t *testing.T) {
-	s := loadSchool(t)
-	rooms := things(t, 2)
-	got := codes(atOnce(8, s.through(t, "owner"), func(i int, c *servicetest.Client) servicetest.Answer {
-		return c.Post(t, "/api/events", map[string]any{"event": s.at(monday, "14:00", "15:00"),
-			"elements": []any{rooms[i%2], rooms[1-i%2]}, "clashes": "refuse"})
-	}))
-	valuetest.Equal(t, map[int]int{200: 1, 409: 7}, got)
 }
 
 // The suite shows that a creation makes all or nothing.
@@ -265,48 +224,86 @@ func TestClashes_ThroughAGroupClashesOnTheDaysOfMembership(t *testing.T) {
 	}
 }
 
-func TestClashes_ParallelCreatesWithSkipBookARoomOnceOverTwoReplicas(t *testing.T) {
-	s := loadSchool(t)
-	clients := s.through(t, "owner")
-	room := things(t, 1)[0]
-	booked := 0
-	for _, a := range atOnce(60, clients, func(i int, c *servicetest.Client) servicetest.Answer {
-		// All overlap at 09:30.
-		fields := s.at("2026-10-08", fmt.Sprintf("09:%02d", i%30), fmt.Sprintf("10:%02d", i%30))
-		return c.Post(t, "/api/events", map[string]any{"event": fields, "elements": []any{room}, "clashes": "skip"})
-	}) {
-		got := extending(t, a)
-		booked += len(got.Event.Commitments)
-		valuetest.Same(t, len(got.Event.Commitments)+len(got.Failures), 1, a.Body)
-		got.refused(t)
+// Many create, extend, change and move events at once, over two replicas, for the same rooms and time.
+func TestClashes_OfManyAtOnceOneGetsEachRoom(t *testing.T) {
+	type call = func(i int, c *servicetest.Client) servicetest.Answer
+	const before, date = "2026-10-07", "2026-10-08"
+	s, owner := loadOwned(t)
+	made := func(n int, day string, apart int, rooms ...any) (ids []int64) { // so many hours apart
+		for i := range n {
+			fields := s.at(day, fmt.Sprintf("%02d:00", 9+i*apart), fmt.Sprintf("%02d:00", 10+i*apart))
+			ids = append(ids, book(t, owner, fields, rooms...).Event.ID)
+		}
+		return ids
 	}
-	if listed := day(t, s.as(t, "owner"), room, "2026-10-08"); booked != 1 || len(listed) != 1 {
-		t.Errorf("%d were told that it is booked, %d events have it, want 1", booked, len(listed))
+	creating := func(clashes, starts, ends string, rooms ...any) map[string]any {
+		return map[string]any{"event": s.at(date, starts, ends), "elements": rooms, "clashes": clashes}
 	}
-	valuetest.Same(t, standing(t, room), 0, "claims are left")
-}
-
-func TestClashes_ParallelAddsToDifferentEventsInAnyOrderBookEachRoomOnce(t *testing.T) {
-	s := loadSchool(t)
-	clients := s.through(t, "owner")
-	owner := s.as(t, "owner")
-	rooms := things(t, 4)
-	var events []int64
-	for range 24 {
-		events = append(events, book(t, clients[0], s.at("2026-10-09", "09:00", "10:00")).Event.ID)
-	}
-	booked := 0
-	for _, a := range atOnce(len(events), clients, func(i int, c *servicetest.Client) servicetest.Answer {
-		elements := []any{rooms[i%4], rooms[(i+1+i/4%3)%4]}
-		return c.Post(t, path("/api/events/%d/add", events[i]), map[string]any{"elements": elements, "clashes": "skip"})
-	}) {
-		got := extending(t, a)
-		got.refused(t)
-		booked += len(got.Event.Commitments)
-	}
-	valuetest.Same(t, booked, 4, "commitments, want each of 4 rooms once")
-	for _, room := range rooms {
-		valuetest.Same(t, len(day(t, owner, room, "2026-10-09")), 1, "events of room %d", room)
+	for name, c := range map[string]struct {
+		rooms   int
+		answers map[int]int // by code
+		calls   func(rooms []int64) call
+	}{
+		"created with both rooms or neither": {2, map[int]int{200: 1, 409: 7}, func(rooms []int64) call {
+			return func(i int, c *servicetest.Client) servicetest.Answer { // in one order and the other
+				return c.Post(t, "/api/events", creating("refuse", "14:00", "15:00", rooms[i%2], rooms[1-i%2]))
+			}
+		}},
+		"created with the room or without": {1, map[int]int{200: 60}, func(rooms []int64) call {
+			return func(i int, c *servicetest.Client) servicetest.Answer { // all overlap at 09:30
+				starts, ends := fmt.Sprintf("09:%02d", i%30), fmt.Sprintf("10:%02d", i%30)
+				return c.Post(t, "/api/events", creating("skip", starts, ends, rooms[0]))
+			}
+		}},
+		"extended": {4, map[int]int{200: 24}, func(rooms []int64) call {
+			events := made(24, date, 0)
+			return func(i int, c *servicetest.Client) servicetest.Answer { // in any order
+				two := []any{rooms[i%4], rooms[(i+1+i/4%3)%4]}
+				return c.Post(t, path("/api/events/%d/add", events[i]),
+					map[string]any{"elements": two, "clashes": "skip"})
+			}
+		}},
+		"changed": {1, map[int]int{200: 1, 409: 5}, func(rooms []int64) call {
+			other := things(t, 1)[0]
+			events := made(6, date, 0, other)
+			return func(i int, c *servicetest.Client) servicetest.Answer {
+				return c.Post(t, path("/api/events/%d/replace", events[i]), replacing(nil, other, rooms[0]))
+			}
+		}},
+		"moved to where others are created": {1, map[int]int{200: 1, 409: 8}, func(rooms []int64) call {
+			events := made(6, before, 1, rooms[0])
+			return func(i int, c *servicetest.Client) servicetest.Answer {
+				if i >= len(events) {
+					return c.Post(t, "/api/events", creating("refuse", "09:00", "10:00", rooms[0]))
+				}
+				return c.Patch(t, path("/api/events/%d", events[i]), map[string]any{"clashes": "refuse",
+					"event": map[string]any{"starts_at": date + " 09:30", "ends_at": date + " 10:30"}})
+			}
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			rooms, n := things(t, c.rooms), 0
+			for _, of := range c.answers {
+				n += of
+			}
+			answers := atOnce(n, s.through(t, "owner"), c.calls(rooms))
+			valuetest.Equal(t, c.answers, codes(answers))
+			told := 0
+			for _, a := range answers {
+				var got created
+				a.Decode(t, &got)
+				for _, commitment := range got.Event.Commitments {
+					if slices.Contains(rooms, commitment.Element.ID) {
+						told++
+					}
+				}
+			}
+			valuetest.Same(t, told, len(rooms), "rooms that clients were told to have")
+			for _, room := range rooms {
+				valuetest.Len(t, day(t, owner, room, date), 1, "events of a room")
+				valuetest.Same(t, standing(t, room), 0, "reservations are left")
+			}
+		})
 	}
 }
 
@@ -404,13 +401,14 @@ func TestClashes_AReservationOfAProcessThatDiedIsFenced(t *testing.T) {
 	if err := events.FindOne(t.Context(), never).Decode(&fenced); err != nil || !fenced.Deleted {
 		t.Errorf("the id of the event that never came is free: %+v, %v", fenced, err)
 	}
+	owner.Patch(t, path("/api/events/%d", e.ID), change(map[string]any{"body": "Art"})).Must(t, 200) // the fence stays
 	if err := events.FindOne(t.Context(), bson.D{{Key: "_id", Value: e.ID}}).Decode(&fenced); err != nil ||
 		fenced.Fences != 1 {
 		t.Errorf("the event's change is not fenced: %+v, %v", fenced, err)
 	}
 	owner.Get(t, "/api/events/88888888").Want(t, 404,
 		`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Event with 'id'=88888888"}`)
-	if got := get(t, owner, e.ID).Event; got.Body != "Maths" || standing(t, rooms[0])+standing(t, rooms[1]) != 0 {
+	if got := get(t, owner, e.ID).Event; got.Body != "Art" || standing(t, rooms[0])+standing(t, rooms[1]) != 0 {
 		t.Errorf("left: %+v", got)
 	}
 }

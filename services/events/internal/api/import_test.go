@@ -229,69 +229,6 @@ func TestAdministration_ADryRunSaysTheSameAndWritesNothing(t *testing.T) {
 		"the real run after it")
 }
 
-func TestAdministration_1000EventsInOneBatch(t *testing.T) {
-	s := loadSchool(t)
-	admin := system(t).Admin(t)
-	rows := make([]map[string]any, 1000)
-	for i := range rows {
-		rows[i] = row(fmt.Sprint("many-", i), "starts_at", fmt.Sprintf("2028-%02d-%02d 09:00", 1+i/28%12, 1+i%28),
-			"ends_at", fmt.Sprintf("2028-%02d-%02d 10:00", 1+i/28%12, 1+i%28),
-			"elements", []string{"Staff:1", "Location:1", "Group:9A", "Pupil:1"})
-	}
-	for _, what := range []string{"new", "unchanged", "changed"} {
-		if what == "changed" {
-			for _, r := range rows {
-				r["body"] = "Changed"
-			}
-		}
-		admin.Import(t, "events", rows...)
-	}
-	if got := day(t, admin, s.teacher, "2028-01-05"); len(got) != 3 { // 336 days, three times
-		t.Errorf("%d events on a day, want 3", len(got))
-	}
-}
-
-func TestAdministration_ImportedCategories(t *testing.T) {
-	loadSchool(t)
-	admin := system(t).Admin(t)
-	importCategories := func(rows ...map[string]any) servicetest.Answer {
-		return admin.ImportBatch(t, "/api/admin/import/eventcategories", rows...)
-	}
-	id := admin.Import(t, "eventcategories", map[string]any{"key": "ic1", "name": "Fixture", "busy": true})["ic1"]
-	importCategories(map[string]any{"name": "Fixture", "busy": true, "key": "ic1"}).Want(t, 200,
-		fmt.Sprintf(`{"status":"OK","created":0,"updated":0,"unchanged":1,"failed":0,"records":[{"index":0,"key":"ic1","result":"unchanged","id":%d}]}`, id))
-	// The row is the whole truth: a flag that it no longer has is false again.
-	importCategories(map[string]any{"key": "ic1", "name": "Match"}).Want(t, 200,
-		fmt.Sprintf(`{"status":"OK","created":0,"updated":1,"unchanged":0,"failed":0,"records":[{"index":0,"key":"ic1","result":"updated","id":%d}]}`, id))
-	if a := admin.Get(t, path("/api/eventcategories/%d", id)); !strings.Contains(a.Body, `"name":"Match"`) ||
-		!strings.Contains(a.Body, `"busy":false`) {
-		t.Error(a.Body)
-	}
-	importCategories(map[string]any{"key": "ic2", "name": "Lesson"}, map[string]any{"key": "ic3", "name": "New"},
-		map[string]any{"key": "ic4", "name": "New"}, map[string]any{"key": "ic5"}).Want(t, 200,
-		fmt.Sprintf(`{"status":"OK","created":1,"updated":0,"unchanged":0,"failed":3,"records":[{"index":0,"key":"ic2","result":"failed","errors":{"name":["has already been taken"]}},`+
-			`{"index":1,"key":"ic3","result":"created","id":%d},{"index":2,"key":"ic4","result":"failed","errors":{"name":["has already been taken"]}},`+
-			`{"index":3,"key":"ic5","result":"failed","errors":{"name":["can't be blank"]}}]}`,
-			categoryNamed(t, admin, "New")))
-}
-
-func categoryNamed(t *testing.T, c *servicetest.Client, name string) int64 {
-	t.Helper()
-	var got struct {
-		EventCategories []struct {
-			ID   int64
-			Name string
-		}
-	}
-	c.Get(t, "/api/eventcategories").Decode(t, &got)
-	for _, category := range got.EventCategories {
-		if category.Name == name {
-			return category.ID
-		}
-	}
-	return 0
-}
-
 // Holidays are privileged, so that not everyone makes them, and yet every series may leave them out.
 func TestClients_ASeriesFindsTheHolidaysThatItMayLeaveOut(t *testing.T) {
 	s := loadSchool(t)
@@ -350,4 +287,26 @@ func TestHardToBreak_Row01_TheReasonsOfOneEventHaveABound(t *testing.T) {
 	}
 	decide("Full").Must(t, 200)
 	admin.Delete(t, at).Must(t, 200)
+}
+
+func TestAdministration_1000EventsInOneBatch(t *testing.T) {
+	s := loadSchool(t)
+	admin := system(t).Admin(t)
+	rows := make([]map[string]any, 1000)
+	for i := range rows {
+		rows[i] = row(fmt.Sprint("many-", i), "starts_at", fmt.Sprintf("2028-%02d-%02d 09:00", 1+i/28%12, 1+i%28),
+			"ends_at", fmt.Sprintf("2028-%02d-%02d 10:00", 1+i/28%12, 1+i%28),
+			"elements", []string{"Staff:1", "Location:1", "Group:9A", "Pupil:1"})
+	}
+	for _, what := range []string{"new", "unchanged", "changed"} {
+		if what == "changed" {
+			for _, r := range rows {
+				r["body"] = "Changed"
+			}
+		}
+		admin.Import(t, "events", rows...)
+	}
+	if got := day(t, admin, s.teacher, "2028-01-05"); len(got) != 3 { // 336 days, three times
+		t.Errorf("%d events on a day, want 3", len(got))
+	}
 }

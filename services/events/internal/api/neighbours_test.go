@@ -32,7 +32,7 @@ func TestDecisionsPart1_ANeighbourAwayIs503AndNothingIsWritten(t *testing.T) {
 			{owner, "POST", one + "/add", map[string]any{"elements": []any{s.teacher}}},
 			{owner, "PATCH", one, retitle},
 			{owner, "GET", one, nil},
-			{driver, "POST", allocations, map[string]any{"elements": []any{f.always}}},
+			{driver, "POST", allocations, map[string]any{"elements": []any{f.many[7]}}},
 			{driver, "GET", "/api/commitments", nil},
 			{driver, "GET", "/api/requests", nil},
 		},

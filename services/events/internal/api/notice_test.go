@@ -7,8 +7,11 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/google/uuid"
 
@@ -26,10 +29,8 @@ type notified struct {
 	certificate tls.Certificate
 	receiver    *receivers.Endpoint
 	secret      string // of the webhook to the receiver
-	webhook     int64
 
 	calendar, category int64
-	minibuses, minibus int64
 	owner, keeper      *servicetest.Client
 }
 
@@ -56,34 +57,17 @@ func startNotified(t *testing.T) *notified {
 	admin := n.Admin(t)
 	n.calendar = admin.Import(t, "properties", map[string]any{"key": "1", "name": "Public calendar"})["1"]
 	n.category = admin.Import(t, "eventcategories", map[string]any{"key": "1", "name": "Concert"})["1"]
-	n.minibuses = admin.Import(t, "groups",
-		map[string]any{"key": "buses", "name": "Minibuses", "resource": true})["buses"]
-	n.minibus = admin.Import(t, "services", map[string]any{"key": "1", "name": "Minibus 1"})["1"]
-	admin.Import(t, "memberships",
-		map[string]any{"key": "Group:buses/Service:1", "group": "buses", "member": "Service:1",
-			"spans": []map[string]any{{"first_day": nil, "last_day": nil}}})
 	ids := map[string]string{"owner": uuid.NewString(), "keeper": uuid.NewString()}
 	for name, id := range ids {
 		admin.Import(t, "users", map[string]any{"key": name, "name": name, "email": name + "@school.example",
 			"uuid": id, "can_api": true, "can_add_events": true})
 	}
 	admin.Import(t, "administrators",
-		map[string]any{"key": "Property:1/keeper", "element": "Property:1", "user": "keeper"},
-		map[string]any{"key": "Group:buses/keeper", "element": "Group:buses", "user": "keeper"})
+		map[string]any{"key": "Property:1/keeper", "element": "Property:1", "user": "keeper"})
 	n.owner, n.keeper = n.Login(t, ids["owner"]), n.Login(t, ids["keeper"])
 
-	a := admin.Post(t, "/api/admin/webhooks", map[string]any{"webhook": map[string]any{"url": n.receiver.URL}})
-	var made struct {
-		Webhook struct {
-			ID     int64
-			Secret string
-		}
-	}
-	a.Decode(t, &made)
-	if a.Code != 201 || made.Webhook.Secret == "" {
-		t.Fatalf("create a webhook: %d %s", a.Code, a.Body)
-	}
-	n.webhook, n.secret = made.Webhook.ID, made.Webhook.Secret
+	n.secret = admin.Post(t, "/api/admin/webhooks", hookOf(map[string]any{"url": n.receiver.URL})).Must(t, 201).
+		Text(t, "webhook.secret")
 	return n
 }
 
@@ -127,191 +111,127 @@ func (n *notified) subjects(address string) []string {
 	return subjects
 }
 
-func TestNotice_FromABookingToMailAndWebhook(t *testing.T) {
+// outboxes counts the events with a message in the outbox.
+func (n *notified) outboxes(t *testing.T) int64 {
+	t.Helper()
+	waiting, err := n.DB.Collection("events").CountDocuments(t.Context(),
+		bson.D{{Key: "outbox.0", Value: bson.D{{Key: "$exists", Value: true}}}})
+	errortest.None(t, err)
+	return waiting
+}
+
+// After a kill -9, notices of all that was acknowledged before it are sent, in order, though none could be sent before.
+func TestNotice_NothingIsLostByAKillBetweenDecisionAndNotice(t *testing.T) {
+	t.Parallel() // after a kill it takes half a minute until another may send
+	n := startNotified(t)
+	n.receiver.Answer(receivers.Stall)
+	n.mail.Stop()
+	var events []created
+	for i := range 5 {
+		e := n.book(t, fmt.Sprintf("Concert %d", i))
+		n.decide(t, e, "confirmed")
+		events = append(events, e)
+	}
+	// the first notice is in the middle of an attempt, and the last are still in their event's outbox:
+	n.Kill(t, "events")
+	for rounds := 0; n.outboxes(t) == 0; rounds++ {
+		if rounds == 10 {
+			t.Fatal("no notice was in an outbox when events was killed: this proves nothing")
+		}
+		n.Restart(t, "events")
+		e := n.book(t, fmt.Sprintf("Concert %d", len(events)))
+		n.decide(t, e, "confirmed")
+		events = append(events, e)
+		n.Kill(t, "events")
+	}
+	errortest.None(t, n.mail.Restart())
+	n.receiver.Answer(http.StatusNoContent)
+	n.Restart(t, "events")
+	for _, e := range events {
+		timetest.Eventually(t, "the webhook to be told all", 2*time.Minute,
+			func() bool { return n.types(e.Event.ID) == "commitment.requested commitment.decided" })
+	}
+	told := func(address, heading string) bool {
+		var all strings.Builder
+		for _, m := range n.mail.To(address) {
+			all.WriteString(strings.ReplaceAll(m.Raw, "=\r\n", ""))
+		}
+		for i := range events {
+			if !strings.Contains(all.String(), fmt.Sprintf("%s: Concert %d", heading, i)) {
+				return false
+			}
+		}
+		return true
+	}
+	timetest.Eventually(t, "all mails", 2*time.Minute,
+		func() bool { return told(keeperMail, "To decide") && told(ownerMail, "Decided") })
+	for _, secret := range []string{n.secret, receivers.Password, "because"} {
+		valuetest.Lacks(t, n.Logs(), secret, "the logs show a secret, or what a notice says")
+	}
+}
+
+// Events are killed when the endpoint and the mail server have taken a decision, and before their answers come. The
+// sender does not know that it was taken, so it comes again, with the same key and text.
+func TestNotice_ADecisionThatComesTwiceIsTheSame(t *testing.T) {
 	t.Parallel()
 	n := startNotified(t)
 	e := n.book(t, "Concert")
-	id := e.Event.ID
-	timetest.Eventually(t, "the administrator to be told", 30*time.Second,
-		func() bool { return slices.Contains(n.subjects(keeperMail), "To decide: Concert") })
-	n.decide(t, e, "confirmed")
-	timetest.Eventually(t, "the owner to be told", 30*time.Second,
-		func() bool { return slices.Contains(n.subjects(ownerMail), "Decided: Concert") })
-	asked := add(t, n.owner, id, n.minibuses)
-	n.keeper.Post(t, path("/api/requests/%d/allocations", asked.Event.Requests[0].ID),
-		map[string]any{"elements": []int64{n.minibus}}).Must(t, 200)
-	timetest.Eventually(t, "the owner to be told of the minibus", 30*time.Second,
-		func() bool { return slices.Contains(n.subjects(ownerMail), "Allocated: Concert") })
-	n.owner.Delete(t, path("/api/events/%d", id)).Must(t, 200)
-	timetest.Eventually(t, "the administrator to be told again", 30*time.Second,
-		func() bool { return slices.Contains(n.subjects(keeperMail), "Deleted: Concert") })
-	const all = "commitment.requested commitment.decided request.allocated event.deleted"
-	timetest.Eventually(t, "the webhook to be told all, in order", 30*time.Second,
-		func() bool { return n.types(id) == all })
-	for _, got := range n.receiver.Got() {
-		errortest.Report(t, receivers.Verify(n.secret, got))
-	}
-	valuetest.Same(t, len(n.receiver.Got()), 4, "requests that two replicas sent")
-	if logs := n.Logs(); strings.Contains(logs, n.secret) || strings.Contains(logs, receivers.Password) ||
-		strings.Contains(logs, "because") {
-		t.Error("the logs show a secret, or what a notice says")
-	}
-	n.checkAdministration(t)
-}
-
-const lacking = `{"status":"Forbidden","message":"needs admin or admin_of"}`
-
-// checkAdministration is the calls below /api/admin/webhooks.
-func (n *notified) checkAdministration(t *testing.T) {
-	t.Helper()
-	admin := n.Admin(t)
-	one := path("/api/admin/webhooks/%d", n.webhook)
-	const kinds = `["commitment.requested","commitment.decided","commitment.deleted","request.allocated","event.deleted"]`
-	a := admin.Get(t, one)
-	var shown struct {
-		Webhook struct {
-			CreatedAt string `json:"created_at"`
-		}
-	}
-	a.Decode(t, &shown)
-	webhook := fmt.Sprintf(`{"id":%d,"url":"%s","kinds":%s,"active":true,"created_at":"%s","valid":true}`, n.webhook,
-		n.receiver.URL, kinds, shown.Webhook.CreatedAt)
-	a.Want(t, 200, `{"status":"OK","webhook":`+webhook+`}`)
-	admin.Get(t, "/api/admin/webhooks").Want(t, 200, `{"status":"OK","webhooks":[`+webhook+`],"next":null}`)
-
-	change := func(field string, value any) servicetest.Answer {
-		return admin.Patch(t, one, map[string]any{"webhook": map[string]any{field: value}})
-	}
-	for _, c := range []struct {
-		field   string
-		value   any
-		message string
-	}{
-		{"url", "https://192.168.0.1/", "is at an address that is not allowed"}, {"url", "", "can't be blank"},
-		{"url", 5, "is not a string"},
-		{"kinds", []string{"all"}, `\"all\" is not included in the list`}, {"kinds", []string{}, "can't be blank"},
-		{"kinds", "all", "is not an array of kinds"},
-		{"active", "perhaps", "is not true or false"},
-	} {
-		if a := change(c.field, c.value); a.Code != 422 ||
-			!strings.HasSuffix(a.Body, fmt.Sprintf(`"valid":false,"errors":{"%s":["%s"]}}}`, c.field, c.message)) {
-			t.Errorf("%s %v: %d %s", c.field, c.value, a.Code, a.Body)
-		}
-	}
-	if a := admin.Post(t, "/api/admin/webhooks", map[string]any{"webhook": map[string]any{}}); a.Code != 422 ||
-		!strings.Contains(a.Body, `"errors":{"url":["can't be blank"]}`) {
-		t.Errorf("without url: %d %s", a.Code, a.Body)
-	}
-	for _, field := range []string{"url", "kinds", "active"} { // null counts as not given
-		change(field, nil).Want(t, 200, `{"status":"OK","webhook":`+webhook+`}`)
-	}
-	if a := change("active", false); a.Code != 200 || !strings.Contains(a.Body, `"active":false`) {
-		t.Errorf("%d %s", a.Code, a.Body)
-	}
-	n.checkPages(t, admin)
-	n.checkTest(t, admin, one)
-	n.checkRenewal(t, admin, one)
-
-	var page struct {
-		Deliveries []struct{ ID int64 }
-		Next       *string
-	}
-	admin.Get(t, one+"/deliveries?limit=3").Decode(t, &page)
-	if len(page.Deliveries) != 3 || page.Next == nil ||
-		page.Deliveries[0].ID < page.Deliveries[1].ID {
-		t.Fatalf("page %+v", page)
-	}
-	if older := admin.Get(t, one+"/deliveries?limit=3&after="+*page.Next); older.Int(t, "deliveries.0.id") >=
-		page.Deliveries[2].ID {
-		t.Errorf("after %+v: %s", page, older.Body)
-	}
-	admin.Delete(t, one).WantCode(t, 200)
-	n.checkAudit(t, admin)
-}
-
-// checkPages lists two webhooks, one on a page.
-func (n *notified) checkPages(t *testing.T, admin *servicetest.Client) {
-	t.Helper()
-	made := admin.Post(t, "/api/admin/webhooks",
-		map[string]any{"webhook": map[string]any{"url": n.receiver.URL, "active": false}}).Must(t, 201)
-	second := path("/api/admin/webhooks/%d", made.Int(t, "webhook.id"))
-	valuetest.Same(t, made.Header.Get("Location"), second, "it is at")
-	var ids []int64
-	for query := "?limit=1"; query != ""; {
-		page := admin.Get(t, "/api/admin/webhooks"+query).Must(t, 200)
-		if ids, query = append(ids, page.Int(t, "webhooks.0.id")), ""; page.At(t, "next") != "null" {
-			query = "?limit=1&after=" + page.Text(t, "next")
-		}
-	}
-	if len(ids) != 2 || ids[0] != n.webhook && ids[1] != n.webhook {
-		t.Errorf("the pages have %d", ids)
-	}
-	admin.Delete(t, second).WantCode(t, 200)
-}
-
-// checkTest sends a test to the inactive webhook, once with success and once without.
-func (n *notified) checkTest(t *testing.T, admin *servicetest.Client, one string) {
-	t.Helper()
-	for _, c := range []struct {
-		code  int
-		state string
-	}{{204, "delivered"}, {500, "failed"}} {
-		n.receiver.Answer(c.code)
-		var made struct{ Delivery struct{ ID int64 } }
-		a := admin.Post(t, one+"/test", nil)
-		a.Decode(t, &made)
-		if a.Code != 201 || !strings.Contains(a.Body,
-			`"kind":"webhook.test","event_id":null,"state":"waiting","attempts":0,`) {
-			t.Fatalf("test: %d %s", a.Code, a.Body)
-		}
-		timetest.Eventually(t, "the test to be "+c.state, 30*time.Second, func() bool {
-			log := admin.Get(t, one+"/deliveries?limit=1").Body
-			return strings.Contains(log, fmt.Sprintf(`{"id":%d,`, made.Delivery.ID)) &&
-				strings.Contains(log, fmt.Sprintf(`"state":"%s","attempts":1,`, c.state)) &&
-				strings.Contains(log, fmt.Sprintf(`"next_attempt_at":null,"code":%d,`, c.code))
+	timetest.Eventually(t, "the request to be told", 30*time.Second, func() bool {
+		return n.types(e.Event.ID) == "commitment.requested" && len(n.mail.To(keeperMail)) == 1
+	})
+	var taken sync.WaitGroup
+	taken.Add(2)
+	killed := make(chan struct{})
+	take := func() func() {
+		return sync.OnceFunc(func() {
+			taken.Done()
+			<-killed
 		})
 	}
-	n.receiver.Answer(http.StatusNoContent)
-}
-
-// checkRenewal renews the secret; the previous one also signs.
-func (n *notified) checkRenewal(t *testing.T, admin *servicetest.Client, one string) {
-	t.Helper()
-	n.owner.Post(t, one+"/secret", nil).Want(t, 403, lacking)
-	admin.Post(t, path("/api/admin/webhooks/%d/secret", n.webhook+1000), nil).Want(t, 404,
-		path(`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Webhook with 'id'=%d"}`,
-			n.webhook+1000))
-	a := admin.Post(t, one+"/secret", nil)
-	var renewed struct{ Webhook struct{ Secret string } }
-	a.Decode(t, &renewed)
-	if a.Code != 201 || !strings.HasPrefix(renewed.Webhook.Secret, "whsec_") || renewed.Webhook.Secret == n.secret {
-		t.Fatalf("renew: %d %s", a.Code, a.Body)
+	posted, mailed := take(), take()
+	n.receiver.Behave(func(got receivers.Request) int {
+		if strings.HasSuffix(got.Type, "decided") {
+			posted()
+		}
+		return http.StatusNoContent
+	})
+	n.mail.OnTaken(func(to string) {
+		if to == ownerMail {
+			mailed()
+		}
+	})
+	n.decide(t, e, "confirmed")
+	taken.Wait()
+	n.Kill(t, "events")
+	close(killed)
+	n.Restart(t, "events")
+	decisions := func() []receivers.Request {
+		return slices.DeleteFunc(n.receiver.Taken(),
+			func(got receivers.Request) bool { return !strings.HasSuffix(got.Type, "decided") })
 	}
-	valuetest.Lacks(t, admin.Get(t, one).Body, "whsec_", "a secret is shown again")
-	before := len(n.receiver.Got())
-	admin.Post(t, one+"/test", nil)
-	timetest.Eventually(t, "a test", 30*time.Second, func() bool { return len(n.receiver.Got()) > before })
-	got := n.receiver.Got()[before]
-	for _, secret := range []string{n.secret, renewed.Webhook.Secret} {
-		errortest.Report(t, receivers.Verify(secret, got))
+	timetest.Eventually(t, "the decision again", 2*time.Minute,
+		func() bool { return len(decisions()) == 2 && len(n.mail.To(ownerMail)) == 2 })
+	first, second := decisions()[0], decisions()[1]
+	if key := first.Header.Get("Idempotency-Key"); key == "" || key != first.ID ||
+		key != second.Header.Get("Idempotency-Key") || first.Body != second.Body {
+		t.Errorf("first  %s %s\nsecond %s %s", key, first.Body, second.Header.Get("Idempotency-Key"), second.Body)
 	}
-}
-
-// checkAudit sees that what was done to the webhook is in the audit, without its address and secret.
-func (n *notified) checkAudit(t *testing.T, admin *servicetest.Client) {
-	t.Helper()
-	a := admin.Get(t, path("/api/admin/audit/events?record=Webhook:%d", n.webhook))
-	var log struct {
-		Entries []struct{ Action string }
+	for _, got := range decisions() {
+		errortest.Report(t, receivers.Verify(n.secret, got))
 	}
-	a.Decode(t, &log)
-	var actions []string
-	for _, e := range log.Entries {
-		actions = append(actions, e.Action)
+	mails := n.mail.To(ownerMail)
+	for _, m := range mails {
+		if !strings.Contains(m.Raw, "Decided: Concert") || !strings.Contains(m.Raw, "Reason: because") {
+			t.Errorf("the mail is\n%s", m.Raw)
+		}
 	}
-	if fmt.Sprint(actions) != "[delete update update create]" ||
-		!strings.Contains(a.Body, `{"field":"secret","from":null,"to":null}`) || strings.Contains(a.Body, "whsec_") ||
-		strings.Contains(a.Body, n.receiver.URL) || strings.Contains(a.Body, n.secret) {
-		t.Errorf("audit %v: %d %s", actions, a.Code, a.Body)
+	if id := mails[0].Header.Get("Message-ID"); !strings.HasSuffix(id, "@school.example>") ||
+		id != mails[1].Header.Get("Message-ID") || id == n.mail.To(keeperMail)[0].Header.Get("Message-ID") {
+		t.Errorf("Message-ID %q, then %q", id, mails[1].Header.Get("Message-ID"))
 	}
+	n.decide(t, e, "rejected")
+	timetest.Eventually(t, "what follows, once", 2*time.Minute, func() bool {
+		return n.types(e.Event.ID) == "commitment.requested commitment.decided commitment.decided" &&
+			len(decisions()) == 3 && len(n.mail.To(ownerMail)) == 3 && len(n.subjects(ownerMail)) == 2
+	})
 }

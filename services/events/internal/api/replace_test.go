@@ -88,7 +88,6 @@ func TestReplace_WhatIsWrongChangesNothingAndIsNamed(t *testing.T) {
 	owner.Do(t, "POST", of, replacing(nil, s.teacher, s.colleague), "If-Match", `"event-0-1"`).WantCode(t, 412)
 	valuetest.Same(t, s.elements(t, e.ID), before, "before %s", before)
 	owner.Post(t, of, replacing(nil)).Must(t, 200)
-	owner.Post(t, "/api/events/99999999/replace", replacing(nil)).WantCode(t, 404)
 }
 
 func TestReplace_RefusesClashesUnlessToldOtherwise(t *testing.T) {
@@ -122,22 +121,6 @@ func TestReplace_RefusesClashesUnlessToldOtherwise(t *testing.T) {
 	has(rooms[3], rooms[2])
 }
 
-// TestReplace_OfManyAtOnceOneGetsTheElement replaces the room of many events by the same one, over two replicas.
-func TestReplace_OfManyAtOnceOneGetsTheElement(t *testing.T) {
-	s := loadSchool(t)
-	clients := s.through(t, "owner")
-	rooms := things(t, 9)
-	var events []int64
-	for _, room := range rooms[1:] {
-		events = append(events, book(t, clients[0], s.at("2026-11-05", "09:00", "10:00"), room).Event.ID)
-	}
-	got := codes(atOnce(len(events), clients, func(i int, c *servicetest.Client) servicetest.Answer {
-		return c.Post(t, path("/api/events/%d/replace", events[i]), replacing(nil, rooms[i+1], rooms[0]))
-	}))
-	valuetest.Equal(t, map[int]int{200: 1, 409: 7}, got)
-	valuetest.Len(t, day(t, s.as(t, "owner"), rooms[0], "2026-11-05"), 1, "events that have it")
-}
-
 func TestRemoveElement_TakesItsCommitmentAndItsRequest(t *testing.T) {
 	s, owner := loadOwned(t)
 	e := book(t, owner, s.at("2026-11-06", "09:00", "10:00"), s.teacher, s.calendar, s.minibuses, s.room).Event
@@ -156,7 +139,6 @@ func TestRemoveElement_TakesItsCommitmentAndItsRequest(t *testing.T) {
 	if len(got.Requests) != 0 || s.elements(t, e.ID) != path("%d uncontrolled", s.room) {
 		t.Errorf("%+v", got)
 	}
-	owner.Delete(t, path("/api/events/99999999/elements/%d", s.room)).WantCode(t, 404)
 }
 
 func TestClashes_AChangeOfOneEventReportsOrRefusesThem(t *testing.T) {
@@ -190,29 +172,6 @@ func TestClashes_AChangeOfOneEventReportsOrRefusesThem(t *testing.T) {
 		t.Errorf("not asked for: %d %s", a.Code, a.Body)
 	}
 	valuetest.Same(t, standing(t, room), 0, "reservations are left")
-}
-
-// TestClashes_OfManyThatMoveToOneTimeOneGetsTheRoom moves events of one room to one time, over two replicas, while
-// others book it then.
-func TestClashes_OfManyThatMoveToOneTimeOneGetsTheRoom(t *testing.T) {
-	s := loadSchool(t)
-	clients := s.through(t, "owner")
-	room := things(t, 1)[0]
-	var events []int64
-	for i := range 6 {
-		fields := s.at("2026-11-10", fmt.Sprintf("%02d:00", 8+i), fmt.Sprintf("%02d:00", 9+i))
-		events = append(events, book(t, clients[0], fields, room).Event.ID)
-	}
-	got := codes(atOnce(9, clients, func(i int, c *servicetest.Client) servicetest.Answer {
-		if i >= len(events) {
-			return c.Post(t, "/api/events", map[string]any{"event": s.at("2026-11-11", "09:00", "10:00"),
-				"elements": []any{room}, "clashes": "refuse"})
-		}
-		return c.Patch(t, path("/api/events/%d", events[i]), map[string]any{"clashes": "refuse",
-			"event": map[string]any{"starts_at": "2026-11-11 09:30", "ends_at": "2026-11-11 10:30"}})
-	}))
-	valuetest.Equal(t, map[int]int{200: 1, 409: 8}, got)
-	valuetest.Len(t, day(t, s.as(t, "owner"), room, "2026-11-11"), 1, "events that have it")
 }
 
 func TestAnswersOfCallsThatAddShowPeopleWhereAsked(t *testing.T) {

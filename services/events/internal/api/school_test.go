@@ -13,8 +13,9 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
-// shared is all four services, two replicas of each.
-var shared = servicetest.Share(servicetest.Options{Replicas: 2})
+// shared is all four services, two replicas of each. Webhooks may go to this machine.
+var shared = servicetest.Share(servicetest.Options{Replicas: 2, Env: map[string]string{
+	"BELFRY_WEBHOOK_NETWORKS": "127.0.0.0/8"}})
 
 func TestMain(m *testing.M) { os.Exit(shared.Run(m)) }
 

@@ -68,14 +68,3 @@ func TestClients_SearchRefusesWhatMeansNothing(t *testing.T) {
 		t.Errorf("an element that is none: %d %s", a.Code, a.Body)
 	}
 }
-
-func TestDecisionsPart5_ListingsOfWhatWaitsRefuseWhatTheyCantRead(t *testing.T) {
-	c := loadSchool(t).as(t, "keeper")
-	for _, query := range []string{
-		"commitments?status=requested,", "requests?status=requested", "requests?limit=x", "requests?after=AAAA",
-	} {
-		if a := c.Get(t, "/api/"+query); a.Code != 400 || !strings.HasPrefix(a.Body, `{"status":"Bad request"`) {
-			t.Errorf("%s: %d %s", query, a.Code, a.Body)
-		}
-	}
-}

@@ -1,8 +1,10 @@
 package series
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
@@ -210,5 +212,36 @@ func TestClients_SeriesARuleOfTimesOfTheDayNeedsAnEventWithTimes(t *testing.T) {
 	errortest.None(t, err)
 	if _, faults := spans(zone, r, span); faults[ruleField] == nil {
 		t.Error("is taken")
+	}
+}
+
+// Where a series moves by a day, each event goes where the next one was. If that one were changed alone meanwhile, and
+// stayed, both would be there, so it is held until all have moved.
+func TestClients_SeriesMovedHoldTheEventsWhosePlacesOthersTake(t *testing.T) {
+	day := func(n int) (s wiretime.Span) {
+		s.Starts = time.Date(2027, 1, n, 9, 0, 0, 0, time.UTC)
+		s.Ends = s.Starts.Add(time.Hour)
+		return s
+	}
+	for want, change := range map[string]func(*transformation){
+		"2 3 4": func(*transformation) {},
+		"2 3":   func(x *transformation) { x.change.Events[3].Reason = Clashes },
+		"":      func(x *transformation) { x.common.Times = false },
+	} {
+		x := transformation{exact: true, common: event.Common{Times: true}}
+		for n := 1; n <= 4; n++ {
+			id := int64(n)
+			x.events = append(x.events, event.Event{ID: id, Span: day(n)})
+			x.change.Events = append(x.change.Events, Altered{Kept: Kept{EventID: id}, Span: day(n + 1)})
+		}
+		change(&x)
+		x.markHeld()
+		var held []string
+		for _, a := range x.change.Events {
+			if a.Held {
+				held = append(held, fmt.Sprint(a.EventID))
+			}
+		}
+		valuetest.Same(t, strings.Join(held, " "), want, "held")
 	}
 }

@@ -162,16 +162,6 @@ func inNewYork(t *testing.T, rule string) string {
 	return strings.TrimSuffix(before+"UNTIL="+newYork(t).Wall(at).Format(untilLocal)+";"+rest, ";")
 }
 
-func TestClients_SeriesARuleWithoutAnEndOrOfShorterThanDaysIsRefused(t *testing.T) {
-	for _, a := range examples() {
-		endless, _, _ := strings.Cut(a.rule, ";COUNT")
-		if endless == a.rule {
-			continue
-		}
-		errortest.Some(t, errortest.Of(ParseRule(endless)), "%s is taken", endless)
-	}
-}
-
 // drawn is a rule that is drawn at random, of those that the parser takes.
 func drawn(r *rand.Rand) example {
 	pick := func(all ...string) string { return all[r.IntN(len(all))] }

@@ -1,12 +1,8 @@
 package store
 
 import (
-	"context"
-	"errors"
 	"slices"
-	"sync"
 	"testing"
-	"time"
 
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
@@ -36,34 +32,4 @@ func TestAbsences_EventsAreFoundByCategoryAndStart(t *testing.T) {
 			t.Errorf("%s: %v, %v, want %v", name, got, err, c.want)
 		}
 	}
-}
-
-func TestAbsences_ANightIsLedByOneAndRememberedForAll(t *testing.T) {
-	db, _ := open(t)
-	due := time.Date(2026, 9, 7, 2, 0, 0, 0, time.UTC)
-	if done, err := NewNights(db).Done(t.Context()); err != nil || !done.IsZero() {
-		t.Fatal(done, err)
-	}
-	nights := 0 // guarded by the lead
-	var together sync.WaitGroup
-	for range 3 {
-		together.Go(func() {
-			n := NewNights(db)
-			err := n.Lead(t.Context(), func(ctx context.Context) error {
-				done, err := n.Done(ctx)
-				if err != nil || !done.Before(due) {
-					return err
-				}
-				nights++
-				return n.SetDone(ctx, due)
-			})
-			errortest.Report(t, err)
-		})
-	}
-	together.Wait()
-	if done, err := NewNights(db).Done(t.Context()); err != nil || !done.Equal(due) || nights != 1 {
-		t.Error(done, err, nights)
-	}
-	failed := errors.New("failed")
-	errortest.Is(t, NewNights(db).Lead(t.Context(), func(context.Context) error { return failed }), failed)
 }

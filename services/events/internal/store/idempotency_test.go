@@ -2,14 +2,12 @@ package store
 
 import (
 	"reflect"
-	"slices"
 	"testing"
 	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
-	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -27,24 +25,6 @@ func repeatable(id int64, key string, at time.Time) event.Event {
 				Errors: problem.Fields{"quantity": {"must be at most 1000"}}},
 		}}}
 	return e
-}
-
-func TestDecisionsPart1_IdempotencyKey_ATicketIsOfOneEvent(t *testing.T) {
-	_, s := open(t)
-	at := time.Now().UTC().Truncate(time.Millisecond)
-	first, second := repeatable(1, "x", at), repeatable(2, "x", at)
-	insert(t, s, first, lesson(3), lesson(4)) // those without a key don't collide
-	second.Key = ""
-	if taken, err := s.Insert(t.Context(), []event.Event{repeatable(5, "y", at), second}); err != nil ||
-		!slices.Equal(taken, []int{1}) {
-		t.Errorf("%v, %v", taken, err)
-	}
-	got, err := s.GetByIdempotencyKey(t.Context(), "x")
-	first.Version, first.Modified = 1, got.Modified
-	if !reflect.DeepEqual(got, first) || err != nil {
-		t.Errorf("got %+v, %v\nwant %+v", got, err, first)
-	}
-	errortest.Is(t, errortest.Of(s.GetByIdempotencyKey(t.Context(), "z")), record.ErrNotFound)
 }
 
 func TestIdempotencyRecordsSurviveChangesUntilTheyAreForgotten(t *testing.T) {

@@ -14,8 +14,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
 	"github.com/belfry-schools/belfry/pkg/journal/outbox"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
-	"github.com/belfry-schools/belfry/pkg/record"
-	"github.com/belfry-schools/belfry/pkg/service/settings"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/output"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
@@ -31,25 +29,6 @@ func openNotices(t *testing.T) (*mongo.Database, *Notices) {
 	s := NewNotices(db, mongostore.NewIDs(db))
 	errortest.None(t, s.Prepare(t.Context()))
 	return db, s
-}
-
-// outboxOf returns the notices that wait in an event's document, in their order, and the kinds of all its messages.
-func outboxOf(t *testing.T, db *mongo.Database, id int64) (notices []event.Notice, kinds []string) {
-	t.Helper()
-	var d struct {
-		Outbox []outbox.Message `bson:"outbox"`
-	}
-	errortest.None(t, EventsCollection(db).FindOne(t.Context(), bson.D{{Key: "_id", Value: id}}).Decode(&d))
-	for _, m := range d.Outbox {
-		kinds = append(kinds, m.Kind)
-		if m.Detail == "" {
-			continue
-		}
-		n, err := decodeNotice(m.Detail)
-		errortest.None(t, err)
-		notices = append(notices, n)
-	}
-	return notices, kinds
 }
 
 func TestEvents_EachChangeLeavesItsNoticesInTheSameWrite(t *testing.T) {
@@ -68,9 +47,16 @@ func TestEvents_EachChangeLeavesItsNoticesInTheSameWrite(t *testing.T) {
 	change(7, func(e *event.Event) { c := e.Commitment(id); c.Status, c.DecidedBy = event.Confirmed, 7 })
 	change(7, func(e *event.Event) { e.Body = "Another title" })
 	errortest.None(t, s.Delete(as(8), 5, func(*event.Event) error { return nil }))
-	notices, kinds := outboxOf(t, db, 5)
-	if want := "[commitment.requested commitment.decided event.deleted]"; fmt.Sprint(kinds) != want ||
-		len(notices) != 3 {
+	var stored struct{ Outbox []outbox.Message }
+	errortest.None(t, EventsCollection(db).FindOne(t.Context(), bson.D{{Key: "_id", Value: 5}}).Decode(&stored))
+	var notices []event.Notice
+	var kinds []string
+	for _, m := range stored.Outbox {
+		n, err := decodeNotice(m.Detail)
+		errortest.None(t, err)
+		notices, kinds = append(notices, n), append(kinds, m.Kind)
+	}
+	if want := "[commitment.requested commitment.decided event.deleted]"; fmt.Sprint(kinds) != want {
 		t.Fatalf("the outbox has %v, want %s", kinds, want)
 	}
 	valuetest.Same(t, told, 3, "the relay was told %d times", told)
@@ -87,15 +73,6 @@ func TestEvents_EachChangeLeavesItsNoticesInTheSameWrite(t *testing.T) {
 	}
 }
 
-func TestEvents_ADeletionOfNothingConfirmedIsNoNotice(t *testing.T) {
-	db, s := open(t)
-	insert(t, s, lesson(5))
-	errortest.None(t, s.Delete(t.Context(), 5, func(*event.Event) error { return nil }))
-	if notices, kinds := outboxOf(t, db, 5); len(notices) != 0 || fmt.Sprint(kinds) != "[event.deleted]" {
-		t.Errorf("%v %v", notices, kinds)
-	}
-}
-
 func TestNotices_NoScanOnAnyPath(t *testing.T) {
 	db, s := openNotices(t)
 	_, err := s.AddDeliveries(t.Context(),
@@ -103,31 +80,32 @@ func TestNotices_NoScanOnAnyPath(t *testing.T) {
 			At: time.Now()}})
 	errortest.None(t, err)
 	now := time.Now()
-	for _, command := range []bson.D{
-		{{Key: "find", Value: "notices"}, {Key: "filter", Value: toSpreadFilter()},
-			{Key: "limit", Value: spreadEvents}},
-		{{Key: "find", Value: "notices"}, {Key: "filter", Value: ofEventFilter(1)},
-			{Key: "sort", Value: bson.D{{Key: "position", Value: 1}}}},
-		{{Key: "find", Value: "notices"}, {Key: "filter", Value: beforeFilter(now)}},
-		{{Key: "find", Value: "notice_mails"}, {Key: "filter", Value: dueItemsFilter(now)},
-			{Key: "sort", Value: bson.D{{Key: "due_at", Value: 1}}}},
-		{{Key: "find", Value: "notice_mails"}, {Key: "filter", Value: begun(itemsFilter(1))},
-			{Key: "sort", Value: bson.D{{Key: "at", Value: 1}, {Key: "_id", Value: 1}}}},
-		{{Key: "find", Value: "notice_mails"}, {Key: "filter", Value: fresh(itemsFilter(1))},
-			{Key: "sort", Value: bson.D{{Key: "at", Value: 1}, {Key: "_id", Value: 1}}}},
-		{{Key: "find", Value: "notice_mails"}, {Key: "filter", Value: beforeFilter(now)}},
-		{{Key: "find", Value: "webhook_deliveries"}, {Key: "filter", Value: dueDeliveriesFilter(1, now)},
-			{Key: "sort", Value: bson.D{{Key: "due_at", Value: 1}}}},
-		{{Key: "find", Value: "webhook_deliveries"}, {Key: "filter", Value: dueTestsFilter(1, now)},
-			{Key: "sort", Value: bson.D{{Key: "due_at", Value: 1}}}},
-		{{Key: "find", Value: "webhook_deliveries"},
-			{Key: "filter", Value: earlierFilter(notice.Delivery{WebhookID: 1, EventID: 1, Position: 5})},
-			{Key: "sort", Value: bson.D{{Key: "position", Value: 1}}}},
-		{{Key: "find", Value: "webhook_deliveries"}, {Key: "filter", Value: deliveryLogFilter(1, 100)},
-			{Key: "sort", Value: bson.D{{Key: "_id", Value: -1}}}},
-		{{Key: "find", Value: "webhook_deliveries"}, {Key: "filter", Value: beforeFilter(now)}},
+	due := bson.D{{Key: "due_at", Value: 1}}
+	position := bson.D{{Key: "position", Value: 1}}
+	oldest := bson.D{{Key: "at", Value: 1}, {Key: "_id", Value: 1}}
+	earlier := earlierFilter(notice.Delivery{WebhookID: 1, EventID: 1, Position: 5})
+	for _, c := range []struct {
+		collection   string
+		filter, sort bson.D
+	}{
+		{"notices", toSpreadFilter(), nil},
+		{"notices", ofEventFilter(1), position},
+		{"notices", beforeFilter(now), nil},
+		{"notice_mails", dueItemsFilter(now), due},
+		{"notice_mails", begun(itemsFilter(1)), oldest},
+		{"notice_mails", fresh(itemsFilter(1)), oldest},
+		{"notice_mails", beforeFilter(now), nil},
+		{"webhook_deliveries", dueDeliveriesFilter(1, now), due},
+		{"webhook_deliveries", dueTestsFilter(1, now), due},
+		{"webhook_deliveries", earlier, position},
+		{"webhook_deliveries", deliveryLogFilter(1, 100), bson.D{{Key: "_id", Value: -1}}},
+		{"webhook_deliveries", beforeFilter(now), nil},
 	} {
-		storetest.NoScan(t, db, command)
+		find := bson.D{{Key: "find", Value: c.collection}, {Key: "filter", Value: c.filter}}
+		if c.sort != nil {
+			find = append(find, bson.E{Key: "sort", Value: c.sort})
+		}
+		storetest.NoScan(t, db, find)
 	}
 }
 
@@ -190,37 +168,6 @@ func TestNotices_WhatIsAddedAgainIsLeftAsItIs(t *testing.T) {
 	}
 }
 
-func TestNotices_ADeliveryWaitsForTheEarlierOneOfItsEventToThatWebhook(t *testing.T) {
-	_, s := openNotices(t)
-	now := time.Now().UTC().Truncate(time.Millisecond)
-	due := func(webhook, event, position int64, in time.Duration) notice.Delivery {
-		return notice.Delivery{WebhookID: webhook, NoticeID: fmt.Sprint(event, position), EventID: event,
-			Position: position, At: now, DueAt: now.Add(in), State: notice.Waiting}
-	}
-	_, err := s.AddDeliveries(t.Context(), []notice.Delivery{
-		due(1, 7, 1, time.Hour), due(1, 7, 2, -time.Hour), due(1, 8, 1, -time.Minute), due(2, 7, 2, -time.Hour),
-	})
-	errortest.None(t, err)
-	next := func(webhook int64, at time.Time) string {
-		t.Helper()
-		d, found, err := s.NextDelivery(t.Context(), webhook, at, false)
-		errortest.None(t, err)
-		if !found {
-			return ""
-		}
-		d.State = notice.Delivered
-		errortest.None(t, s.KeepDelivery(t.Context(), d))
-		return d.NoticeID
-	}
-	for _, want := range []string{"8 1", ""} {
-		valuetest.Same(t, next(1, now), want, "next")
-	}
-	valuetest.Same(t, next(2, now), "7 2", "of the other webhook it")
-	for _, want := range []string{"7 1", "7 2", ""} {
-		valuetest.Same(t, next(1, now.Add(2*time.Hour)), want, "later it")
-	}
-}
-
 func TestNotices_AMailThatWasBegunGoesOnWithTheSameItemsAndBeforeNewOnes(t *testing.T) {
 	_, s := openNotices(t)
 	now := time.Now().UTC().Truncate(time.Millisecond)
@@ -251,43 +198,6 @@ func TestNotices_AMailThatWasBegunGoesOnWithTheSameItemsAndBeforeNewOnes(t *test
 	}
 	errortest.None(t, s.EndMail(t.Context(), 1, "a", ""))
 	valuetest.Same(t, fmt.Sprint(mail()), "[c in c]", "then")
-}
-
-func TestNotices_Webhooks(t *testing.T) {
-	_, s := openNotices(t)
-	w := notice.Webhook{URL: "https://a.example", Kinds: []event.NoticeKind{event.EventDeleted}, Active: true,
-		Secret: settings.NewSecret("s"), CreatedAt: time.Now().UTC().Truncate(time.Second)}
-	id, err := s.InsertWebhook(t.Context(), w)
-	errortest.None(t, err)
-	w.ID = id
-	got, err := s.GetWebhook(t.Context(), id)
-	if err != nil || fmt.Sprintf("%+v %s", got, got.Secret.Reveal()) != fmt.Sprintf("%+v s", w) {
-		t.Errorf("%+v %v, want %+v", got, err, w)
-	}
-	_, err = s.ChangeWebhook(t.Context(), id, func(w *notice.Webhook) error { w.Active = false; return nil })
-	errortest.None(t, err)
-	if all, err := s.ListWebhooks(t.Context()); err != nil || len(all) != 1 || all[0].Active {
-		t.Errorf("%+v %v", all, err)
-	}
-	_, err = s.AddDeliveries(t.Context(), []notice.Delivery{{WebhookID: id, NoticeID: "n", State: notice.Waiting}})
-	errortest.None(t, err)
-	errortest.None(t, s.DeleteWebhook(t.Context(), id))
-	for name, err := range map[string]error{
-		"remove": s.DeleteWebhook(t.Context(), id),
-		"read":   func() error { _, err := s.GetWebhook(t.Context(), id); return err }(),
-		"change": func() error {
-			_, err := s.ChangeWebhook(t.Context(), id, func(*notice.Webhook) error { return nil })
-			return err
-		}(),
-	} {
-		errortest.Is(t, err, record.ErrNotFound, "%s of a removed one", name)
-	}
-	if all, err := s.ListWebhooks(t.Context()); err != nil || len(all) != 0 {
-		t.Errorf("%+v %v", all, err)
-	}
-	if log, err := s.ListDeliveries(t.Context(), id, 0, 10); err != nil || len(log) > 0 {
-		t.Errorf("its deliveries stayed: %v %v", log, err)
-	}
 }
 
 // The text is stored, and read by the pods of other releases.

@@ -276,6 +276,6 @@ func sizable(elements int, waiting bool, days int) event.Event {
 func drawDays(t *rapid.T, name string) wiretime.Days {
 	first := wiretime.Day(rapid.IntRange(18100, 18500).Draw(t, name)) // around 2020-01-01, where a decade begins
 	length := rapid.OneOf(rapid.IntRange(0, 3), rapid.IntRange(0, 60), rapid.IntRange(0, 800),
-		rapid.IntRange(0, 9000)).Draw(t, name+" length")
+		rapid.IntRange(0, 9000), rapid.IntRange(0, 80000)).Draw(t, name+" length")
 	return wiretime.Days{First: first, Last: first + wiretime.Day(length)}
 }

@@ -2,12 +2,9 @@ package store
 
 import (
 	"errors"
-	"fmt"
-	"sync"
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
-	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/services/events/internal/clash"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -52,53 +49,6 @@ func TestReservationsStandUnlessTheyOverlap(t *testing.T) {
 	if standing, err := reservations.Insert(t.Context(), 5, reservationOf("e", "09:00", "10:00")); err != nil ||
 		standing != nil {
 		t.Errorf("after it was dropped: %v %v", standing, err)
-	}
-}
-
-func TestOfParallelReservationsOneStands(t *testing.T) {
-	db, _ := open(t)
-	reservations := NewReservations(db)
-	var wg sync.WaitGroup
-	won := make([]bool, 30)
-	for i := range won {
-		wg.Go(func() {
-			standing, err := reservations.Insert(t.Context(), 5, reservationOf(fmt.Sprint(i), "09:00", "10:00"))
-			errortest.Report(t, err)
-			won[i] = err == nil && standing == nil
-		})
-	}
-	wg.Wait()
-	winners := 0
-	for _, w := range won {
-		if w {
-			winners++
-		}
-	}
-	valuetest.Same(t, winners, 1, "reservations stand")
-}
-
-func TestWhatIsFencedIsNotStoredAnyMore(t *testing.T) {
-	_, s := open(t)
-	insert(t, s, lesson(1))
-	before, err := s.Get(t.Context(), 1)
-	errortest.None(t, err)
-	for _, id := range []int64{1, 2} {
-		errortest.None(t, s.Fence(t.Context(), id))
-	}
-	after, err := s.Get(t.Context(), 1)
-	if err != nil || after.Fences != before.Fences+1 || after.Body != before.Body ||
-		len(after.Commitments) != len(before.Commitments) {
-		t.Errorf("%+v, %v; before %+v", after, err, before)
-	}
-	errortest.Is(t, errortest.Of(s.Insert(t.Context(), []event.Event{lesson(2)})), event.ErrFenced,
-		"an event under an id that is fenced")
-	if err := s.Fence(t.Context(), 2); err != nil { // once more
-		t.Error(err)
-	}
-	_, err = s.Change(t.Context(), 1, func(e *event.Event) error { e.Body = "changed"; return nil })
-	errortest.None(t, err)
-	if e, err := s.Get(t.Context(), 1); err != nil || e.Fences != 1 {
-		t.Errorf("another change forgets it: %+v, %v", e, err)
 	}
 }
 

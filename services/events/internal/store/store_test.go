@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -66,13 +65,22 @@ func lesson(id int64) event.Event {
 	return e
 }
 
+// Among so many events every filter that requests need has an index, so a search reads no whole collection, and what
+// waits is found without reading the history.
 func TestNoRequestReadsAWholeCollection(t *testing.T) {
 	db, s := open(t)
 	events := make([]event.Event, 3000)
 	for i := range events {
 		events[i] = lesson(int64(i + 1))
+		if i%100 == 0 {
+			events[i].Commitments[0].Status = event.Requested
+		}
 	}
 	insert(t, s, events...)
+	if n, err := db.Collection("events").CountDocuments(t.Context(),
+		mongostore.Exists("commitment_states")); err != nil || n != 30 {
+		t.Errorf("%d events have states, %v; want those that wait", n, err)
+	}
 	reaches := func(first, last string) bson.D {
 		var all []fact.Reach
 		for element := range int64(13) {
@@ -80,7 +88,15 @@ func TestNoRequestReadsAWholeCollection(t *testing.T) {
 		}
 		return touchingFilter(reachKeys(all))
 	}
-	for name, filter := range map[string]bson.D{
+	noScan := func(filters map[string]bson.D, more ...bson.E) {
+		for name, filter := range filters {
+			t.Run(name, func(t *testing.T) {
+				find := bson.D{{Key: "find", Value: "events"}, {Key: "filter", Value: filter}}
+				storetest.NoScan(t, db, append(find, more...))
+			})
+		}
+	}
+	noScan(map[string]bson.D{
 		"by id":           {{Key: "_id", Value: int64(7)}},
 		"by ids":          idsFilter([]int64{1, 7, 9}),
 		"by keys":         keysFilter([]string{"k1", "k7"}),
@@ -95,11 +111,9 @@ func TestNoRequestReadsAWholeCollection(t *testing.T) {
 			time.Date(2026, 9, 14, 0, 0, 0, 0, time.UTC)),
 		"requests of days": requestingFilter(keysOf([]int64{501},
 			covering(timetest.Days(t, "2026-09-07", "2026-09-09")))),
-	} {
-		t.Run(name, func(t *testing.T) {
-			storetest.NoScan(t, db, bson.D{{Key: "find", Value: "events"}, {Key: "filter", Value: filter}})
-		})
-	}
+	})
+	noScan(waitingFilters(events[500]), bson.E{Key: "sort", Value: oldestFirst}, bson.E{Key: "limit", Value: 102})
+	noScan(searchFilters(t), bson.E{Key: "projection", Value: inBrief}, bson.E{Key: "limit", Value: 160})
 }
 
 func TestACategoryIsFoundWithoutReadingThemAll(t *testing.T) {
@@ -172,20 +186,16 @@ func TestListingAgreesWithASlowModelAcrossClockChanges(t *testing.T) {
 
 func TestEventsComeBackAsStored(t *testing.T) {
 	_, s := open(t)
-	e := event.Event{ID: 1, Key: "k", ImportHash: "h", CategoryID: 3,
-		Span: wiretime.Span{Starts: time.Unix(1788768000, 0).UTC(), Ends: time.Unix(1788854400, 0).UTC(),
-			AllDay: true},
-		OwnerID: 4, OrganiserID: 5, Requests: []event.Request{{ID: 6, ElementID: 7, Quantity: 8}},
-		Commitments: []event.Commitment{{ID: 9, ElementID: 10, Status: event.Noted, RequestID: 6, Reason: "why",
-			DecidedBy: 11, DecidedAt: time.Unix(1788768001, 0).UTC()}}}
+	e := fullEvent()
+	e.Span.AllDay = true
 	for _, text := range e.Texts.All() {
 		*text.Value = "The " + text.Name
 	}
 	insert(t, s, e)
 	read := map[string]func() (event.Event, error){
 		"by id":           func() (event.Event, error) { return s.Get(t.Context(), 1) },
-		"by a commitment": func() (event.Event, error) { return s.GetByCommitment(t.Context(), 9) },
-		"by a request":    func() (event.Event, error) { return s.GetByRequest(t.Context(), 6) },
+		"by a commitment": func() (event.Event, error) { return s.GetByCommitment(t.Context(), 10) },
+		"by a request":    func() (event.Event, error) { return s.GetByRequest(t.Context(), 1) },
 		"unchanged": func() (event.Event, error) {
 			return s.Change(t.Context(), 1, func(*event.Event) error { return record.ErrUnchanged })
 		},
@@ -239,7 +249,7 @@ func TestADeletedEventIsGoneAndTellsSo(t *testing.T) {
 	}
 	errortest.None(t, db.Collection("events").FindOne(t.Context(), bson.D{{Key: "_id", Value: 1}}).Decode(&tombstone))
 	if told != 1 || !tombstone.Deleted || len(tombstone.Outbox) != 1 || tombstone.Outbox[0].Kind != fact.EventDeleted ||
-		tombstone.Outbox[0].Subject != 1 {
+		tombstone.Outbox[0].Subject != 1 || tombstone.Outbox[0].Detail != "" { // nothing was confirmed: no notice
 		t.Errorf("told %d times, tombstone %+v", told, tombstone)
 	}
 	for name, err := range map[string]error{
@@ -304,16 +314,16 @@ func TestAnotherZoneMakesNewPeriodsAndKeepsAllDayEventsOnTheirDays(t *testing.T)
 	}
 }
 
-func TestNamesOfCategoriesAreUniqueInASchool(t *testing.T) {
-	db, s := open(t)
-	categories := NewCategories(CategoriesOptions{DB: db, IDs: s.ids})
-	for _, c := range []struct {
-		school int64
-		taken  bool
-	}{{0, false}, {7, false}, {8, false}, {0, true}, {8, true}} {
-		refused, err := categories.Insert(t.Context(), []category.Category{{Name: "Club", School: c.school}})
-		if err != nil || errors.Is(refused[0], category.ErrNameTaken) != c.taken || refused[0] != nil && !c.taken {
-			t.Errorf("in %d: %v %v, taken %v", c.school, refused, err, c.taken)
-		}
+// waitingFilters are those of what waits, also after an event.
+func waitingFilters(after event.Event) map[string]bson.D {
+	place := event.Place{Starts: after.Span.Starts, EventID: after.ID}
+	since := place
+	since.Since = place.Starts
+	return map[string]bson.D{
+		"states":              waitingFilter("commitment_states", []int64{11, 12, 21, 22}, event.Place{}),
+		"states from a place": waitingFilter("commitment_states", []int64{11, 12, 21, 22}, place),
+		"groups":              waitingFilter("outstanding_groups", []int64{501, 502}, event.Place{}),
+		"states since":        waitingFilter("commitment_states", []int64{11, 12, 21, 22}, since),
+		"groups from a place": waitingFilter("outstanding_groups", []int64{501, 502}, place),
 	}
 }

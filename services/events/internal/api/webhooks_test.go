@@ -9,6 +9,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/google/uuid"
+	"go.mongodb.org/mongo-driver/v2/bson"
+
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
@@ -16,10 +19,9 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
-// webhookDistrict is two schools in a system of its own, each with a hall that the keeper decides on, an administrator
-// and a receiver; the third receiver is the deployment's.
+// webhookDistrict is two new schools, each with a hall that the keeper decides on, an administrator and a receiver; the
+// third receiver is the deployment's.
 type webhookDistrict struct {
-	*servicetest.System
 	admin, keeper *servicetest.Client
 	category      int64
 	schools       map[string]*webhookSchool
@@ -29,42 +31,39 @@ type webhookDistrict struct {
 
 type webhookSchool struct {
 	group, hall, user, webhook int64
+	secret                     string // of the webhook
 	head                       *servicetest.Client
 	receiver                   *receivers.Endpoint
 }
 
 func hookOf(fields map[string]any) map[string]any { return map[string]any{"webhook": fields} }
 
-func startWebhookDistrict(t *testing.T) *webhookDistrict {
+func newWebhookDistrict(t *testing.T) *webhookDistrict {
 	t.Helper()
 	d := &webhookDistrict{schools: map[string]*webhookSchool{}, all: receivers.NewEndpoint(t)}
-	d.System = servicetest.Start(t, servicetest.Options{Replicas: 2, Env: map[string]string{
-		"BELFRY_WEBHOOK_NETWORKS": "127.0.0.0/8"}})
-	d.admin = d.Admin(t)
-	d.category = d.admin.Import(t, "eventcategories", map[string]any{"key": "1", "name": "Concert"})["1"]
-	heads := 0
+	d.category, d.admin = loadSchool(t).trip, system(t).Admin(t)
 	user := func(fields map[string]any) (int64, *servicetest.Client) {
-		heads++
-		fields["name"], fields["email"] = "Head", fmt.Sprintf("head%d@school.example", heads)
+		fields["name"], fields["email"] = "Head", uuid.NewString()+"@school.example"
 		fields["permissions"] = map[string]any{"can_api": true, "can_add_events": true}
 		made := d.admin.Post(t, "/api/admin/users", map[string]any{"user": fields}).Must(t, 201)
-		return made.Int(t, "user.id"), d.Login(t, made.Text(t, "user.uuid"))
+		return made.Int(t, "user.id"), system(t).Login(t, made.Text(t, "user.uuid"))
 	}
 	var keeper int64
 	keeper, d.keeper = user(map[string]any{})
 	for _, name := range []string{"north", "south"} {
-		s := &webhookSchool{receiver: receivers.NewEndpoint(t)}
-		s.group = d.admin.Import(t, "groups", map[string]any{"key": name, "name": name, "school": true})[name]
-		s.hall = d.admin.Import(t, "locations", map[string]any{"key": name, "name": name + " hall"})[name]
+		s, key := &webhookSchool{receiver: receivers.NewEndpoint(t)}, uuid.NewString()
+		s.group = d.admin.Import(t, "groups", map[string]any{"key": key, "name": key, "school": true})[key]
+		s.hall = d.admin.Import(t, "locations", map[string]any{"key": key, "name": name + " hall"})[key]
 		d.join(t, s.group, s.hall)
 		d.admin.Put(t, path("/api/admin/elements/%d/administrators/%d", s.hall, keeper), nil).Must(t, 200)
 		s.user, s.head = user(map[string]any{"admin_of": []int64{s.group}})
-		s.webhook = s.head.Post(t, "/api/admin/webhooks", hookOf(map[string]any{"url": s.receiver.URL})).Must(t,
-			201).Int(t, "webhook.id")
+		made := s.head.Post(t, "/api/admin/webhooks", hookOf(map[string]any{"url": s.receiver.URL})).Must(t, 201)
+		s.webhook, s.secret = made.Int(t, "webhook.id"), made.Text(t, "webhook.secret")
 		d.schools[name] = s
 	}
 	d.ofAll = d.admin.Post(t, "/api/admin/webhooks", hookOf(map[string]any{"url": d.all.URL})).Must(t, 201).
 		Int(t, "webhook.id")
+	t.Cleanup(func() { d.admin.Delete(t, path("/api/admin/webhooks/%d", d.ofAll)) })
 	return d
 }
 
@@ -134,7 +133,7 @@ func (d *webhookDistrict) want(t *testing.T, name string, e created, want ...str
 // TestNotice_OfASchool: a webhook of a school gets the entries of what belongs to the school on that day.
 func TestNotice_OfASchool(t *testing.T) {
 	t.Parallel()
-	d := startWebhookDistrict(t)
+	d := newWebhookDistrict(t)
 	north, south := d.schools["north"], d.schools["south"]
 	const asked = "commitment.requested, "
 	both := d.book(t, "Both", north.hall, south.hall)
@@ -173,7 +172,7 @@ func TestNotice_OfASchool(t *testing.T) {
 // while it is in there.
 func TestAdministration_ASchoolInASchoolIsItsAdministratorsToo(t *testing.T) {
 	t.Parallel()
-	d := startWebhookDistrict(t)
+	d := newWebhookDistrict(t)
 	outer, inner := d.schools["north"], d.schools["south"]
 	made := inner.head.Post(t, "/api/admin/eventcategories",
 		map[string]any{"eventcategory": map[string]any{"name": "Club"}}).Must(t, 201)
@@ -190,7 +189,7 @@ func TestAdministration_ASchoolInASchoolIsItsAdministratorsToo(t *testing.T) {
 		outer.head.Get(t, webhook).WantCode(t, code, "%s: GET %s", when, webhook)
 		of := regexp.MustCompile(fmt.Sprintf(`"school_id":%d\b`, inner.group))
 		for _, url := range []string{"/api/admin/webhooks", "/api/admin/eventcategories"} {
-			all := outer.head.Get(t, url).Must(t, 200).Body
+			all := outer.head.Get(t, url+"?limit=1000").Must(t, 200).Body
 			valuetest.Same(t, of.MatchString(all), listed, "%s: %s: %s", when, url, all)
 		}
 		for _, c := range []struct {
@@ -219,7 +218,7 @@ func TestAdministration_ASchoolInASchoolIsItsAdministratorsToo(t *testing.T) {
 // TestNotice_WebhooksOfASchoolAreItsAdministrators: no administrator of a school has another's, or the deployment's.
 func TestNotice_WebhooksOfASchoolAreItsAdministrators(t *testing.T) {
 	t.Parallel()
-	d := startWebhookDistrict(t)
+	d := newWebhookDistrict(t)
 	north, south := d.schools["north"], d.schools["south"]
 	list := func(c *servicetest.Client) (ids []int64) {
 		var reply struct{ Webhooks []struct{ ID int64 } }
@@ -230,7 +229,9 @@ func TestNotice_WebhooksOfASchoolAreItsAdministrators(t *testing.T) {
 		return ids
 	}
 	valuetest.List(t, list(north.head), []int64{north.webhook}, "of north")
-	valuetest.Len(t, list(d.admin), 3, "of all")
+	for _, id := range []int64{north.webhook, south.webhook, d.ofAll} {
+		valuetest.Holds(t, slices.Contains(list(d.admin), id), "an admin is not shown %d", id)
+	}
 	own := path("/api/admin/webhooks/%d", north.webhook)
 	if a := north.head.Get(t, own); a.Code != 200 || !strings.Contains(a.Body,
 		fmt.Sprintf(`"school_id":%d,`, north.group)) {
@@ -246,7 +247,6 @@ func TestNotice_WebhooksOfASchoolAreItsAdministrators(t *testing.T) {
 		for _, other := range []int64{south.webhook, d.ofAll} {
 			north.head.Do(t, c.method, path("/api/admin/webhooks/%d", other)+c.rest, body).WantCode(t, 403)
 		}
-		north.head.Do(t, c.method, path("/api/admin/webhooks/%d", int64(1e15))+c.rest, body).WantCode(t, 404)
 	}
 	url := north.receiver.URL
 	for _, c := range []struct {
@@ -291,4 +291,94 @@ func TestNotice_WebhooksOfASchoolAreItsAdministrators(t *testing.T) {
 	right()
 	south.head.Get(t, "/api/admin/webhooks").Must(t, 403)
 	d.admin.Get(t, path("/api/admin/webhooks/%d", south.webhook)).Must(t, 200)
+}
+
+func TestNotice_AWebhookIsChangedTestedAndDeleted(t *testing.T) {
+	t.Parallel()
+	d := newWebhookDistrict(t)
+	s := d.schools["north"]
+	one := path("/api/admin/webhooks/%d", s.webhook)
+	const kinds = `["commitment.requested","commitment.decided","commitment.deleted","request.allocated",` +
+		`"event.deleted"]`
+	a := s.head.Get(t, one)
+	webhook := path(`{"id":%d,"url":"%s","kinds":%s,"active":true,"school_id":%d,"created_at":"%s","valid":true}`,
+		s.webhook, s.receiver.URL, kinds, s.group, a.Text(t, "webhook.created_at"))
+	a.Want(t, 200, `{"status":"OK","webhook":`+webhook+`}`)
+	s.head.Get(t, "/api/admin/webhooks").Want(t, 200, `{"status":"OK","webhooks":[`+webhook+`],"next":null}`)
+	change := func(field string, value any) servicetest.Answer {
+		return s.head.Patch(t, one, hookOf(map[string]any{field: value}))
+	}
+	for _, c := range []struct {
+		field   string
+		value   any
+		message string
+	}{
+		{"url", "https://192.168.0.1/", "is at an address that is not allowed"}, {"url", "", "can't be blank"},
+		{"url", 5, "is not a string"},
+		{"kinds", []string{"all"}, `"all" is not included in the list`}, {"kinds", []string{}, "can't be blank"},
+		{"kinds", "all", "is not an array of kinds"},
+		{"active", "perhaps", "is not true or false"},
+	} {
+		wantInvalid(t, change(c.field, c.value), "webhook", c.field, c.message)
+	}
+	wantInvalid(t, s.head.Post(t, "/api/admin/webhooks", hookOf(map[string]any{})), "webhook", "url", "can't be blank")
+	for _, field := range []string{"url", "kinds", "active"} { // null counts as not given
+		change(field, nil).Want(t, 200, `{"status":"OK","webhook":`+webhook+`}`)
+	}
+	valuetest.Has(t, change("active", false).Must(t, 200).Body, `"active":false`)
+
+	made := s.head.Post(t, "/api/admin/webhooks", hookOf(map[string]any{"url": s.receiver.URL, "active": false}))
+	second := path("/api/admin/webhooks/%d", made.Must(t, 201).Int(t, "webhook.id"))
+	valuetest.Same(t, made.Header.Get("Location"), second, "the second is at")
+	page := s.head.Get(t, "/api/admin/webhooks?limit=1").Must(t, 200)
+	last := s.head.Get(t, "/api/admin/webhooks?limit=1&after="+page.Text(t, "next")).Must(t, 200)
+	ids := []int64{page.Int(t, "webhooks.0.id"), last.Int(t, "webhooks.0.id")}
+	valuetest.Holds(t, slices.Contains(ids, s.webhook) && ids[0] != ids[1] && last.At(t, "next") == "null",
+		"the pages have %d", ids)
+	s.head.Delete(t, second).WantCode(t, 200)
+
+	for code, state := range map[int]string{204: "delivered", 500: "failed"} { // of an inactive one
+		s.receiver.Answer(code)
+		made := s.head.Post(t, one+"/test", nil).Must(t, 201)
+		valuetest.Has(t, made.Body, `"kind":"webhook.test","event_id":null,"state":"waiting","attempts":0,`)
+		timetest.Eventually(t, "the test to be "+state, 30*time.Second, func() bool {
+			log := s.head.Get(t, one+"/deliveries?limit=1").Body
+			return strings.Contains(log, path(`{"id":%d,`, made.Int(t, "delivery.id"))) &&
+				strings.Contains(log, path(`"state":"%s","attempts":1,`, state)) &&
+				strings.Contains(log, path(`"next_attempt_at":null,"code":%d,`, code))
+		})
+	}
+	s.receiver.Answer(204)
+
+	loadSchool(t).as(t, "stranger").Post(t, one+"/secret", nil).
+		Want(t, 403, `{"status":"Forbidden","message":"needs admin or admin_of"}`)
+	renewed := s.head.Post(t, one+"/secret", nil).Must(t, 201).Text(t, "webhook.secret")
+	valuetest.Holds(t, strings.HasPrefix(renewed, "whsec_") && renewed != s.secret, "the new secret is %s", renewed)
+	valuetest.Lacks(t, s.head.Get(t, one).Body, "whsec_", "a secret is shown again")
+	before := len(s.receiver.Got())
+	s.head.Post(t, one+"/test", nil).Must(t, 201)
+	timetest.Eventually(t, "a test", 30*time.Second, func() bool { return len(s.receiver.Got()) > before })
+	for _, secret := range []string{s.secret, renewed} { // the previous one also signs
+		errortest.Report(t, receivers.Verify(secret, s.receiver.Got()[before]))
+	}
+
+	page = s.head.Get(t, one+"/deliveries?limit=2").Must(t, 200)
+	newest := page.Ints(t, "deliveries.#.id")
+	valuetest.MustHold(t, len(newest) == 2 && newest[0] > newest[1], "the newest are %d", newest)
+	older := s.head.Get(t, one+"/deliveries?limit=2&after="+page.Text(t, "next"))
+	valuetest.Holds(t, older.Int(t, "deliveries.0.id") < newest[1], "after %d: %s", newest, older.Body)
+	s.head.Delete(t, one).Must(t, 200)
+	s.head.Get(t, one).WantCode(t, 404)
+	deliveries, err := system(t).DB.Collection("webhook_deliveries").CountDocuments(t.Context(),
+		bson.D{{Key: "webhook_id", Value: s.webhook}})
+	errortest.None(t, err)
+	valuetest.Same(t, deliveries, 0, "deliveries of a deleted webhook")
+
+	// The audit shows neither the address nor the secret.
+	log := d.admin.Get(t, path("/api/admin/audit/events?record=Webhook:%d", s.webhook))
+	valuetest.List(t, log.Texts(t, "entries.#.action"), []string{"delete", "update", "update", "create"}, "the audit")
+	valuetest.Has(t, log.Body, `{"field":"secret","from":null,"to":null}`)
+	for _, hidden := range []string{"whsec_", s.receiver.URL, s.secret} {
+		valuetest.Lacks(t, log.Body, hidden)
+	}
 }
