@@ -9,8 +9,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
-var staffOnly = [3]bool{false, true, false}
-
 func TestDecisionsPart6_ContentsThatAreTooLongAreInvalid(t *testing.T) {
 	s := newSchool(t)
 	author := s.clients["author"]

@@ -103,15 +103,6 @@ func (s school) newNote(t *testing.T, fields map[string]any) int64 {
 	return reply.Note.ID
 }
 
-// noteForm is what a note looks like: the visibility flags are guest, staff, pupil; no parent when "".
-func noteForm(id int64, contents string, flags [3]bool, html, owner, parent string) string {
-	if parent != "" {
-		parent = `"parent":` + parent + `,`
-	}
-	return fmt.Sprintf(`{"id":%d,"contents":%s,"visible_guest":%t,"visible_staff":%t,"visible_pupil":%t,"formatted_contents":%s,"owner":%s,%s"valid":true}`,
-		id, quoted(contents), flags[0], flags[1], flags[2], quoted(html), owner, parent)
-}
-
 func quoted(text string) string {
 	encoded, _ := json.Marshal(text) // strings always encode
 	return string(encoded)
@@ -122,8 +113,6 @@ func ok(name, value string) string { return fmt.Sprintf(`{"status":"OK",%q:%s}`,
 func missing(id int64) string {
 	return fmt.Sprintf(`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Note with 'id'=%d"}`, id)
 }
-
-const forbidden = `{"status":"Forbidden"}`
 
 // paths are both forms of a note's path.
 func paths(id int64) []string {
