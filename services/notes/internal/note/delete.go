@@ -23,12 +23,12 @@ func (s *Service) Delete(ctx context.Context, v fact.Viewer, id int64, match rec
 	if err := n.checkChangeable(v, match); err != nil {
 		return err
 	}
-	return missing(s.Store.Delete(ctx, id, DeletableBy(v, match)), id)
+	return missing(s.Store.Delete(ctx, id, deletableBy(v, match)), id)
 }
 
-// DeletableBy checks a note right before it is deleted: record.ErrNotFound when the viewer does not own it,
+// deletableBy checks a note right before it is deleted: record.ErrNotFound when the viewer does not own it,
 // PreconditionFailed at another version.
-func DeletableBy(v fact.Viewer, match record.Match) func(*Note) error {
+func deletableBy(v fact.Viewer, match record.Match) func(*Note) error {
 	return func(n *Note) error {
 		if !n.OwnedBy(v) {
 			return record.ErrNotFound

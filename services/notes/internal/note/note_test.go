@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
+	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
@@ -33,6 +34,9 @@ func TestPart4_3_Rule03_OnlyTheOwnerOwns(t *testing.T) {
 		{0, fact.Viewer{UserID: other, Admin: true}, false},
 		{0, fact.Viewer{}, false},
 	} {
-		valuetest.Same(t, (Note{OwnerID: c.ownerID}).OwnedBy(c.viewer), c.want, "note of %d, %+v", c.ownerID, c.viewer)
+		n := Note{OwnerID: c.ownerID}
+		valuetest.Same(t, n.OwnedBy(c.viewer), c.want, "note of %d, %+v", c.ownerID, c.viewer)
+		err := deletableBy(c.viewer, record.Match{})(&n)
+		valuetest.Same(t, err == nil, c.want, "note of %d, deleted by %+v: %v", c.ownerID, c.viewer, err)
 	}
 }
