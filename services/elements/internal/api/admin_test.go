@@ -60,26 +60,6 @@ func (s *school) members(t *testing.T, group int64, query string) string {
 	return strings.Join(all, ", ")
 }
 
-func TestAdministration_OverlappingMembershipsAreMerged(t *testing.T) {
-	s := newSchool(t)
-	set, ann := s.group(t, "set"), s.pupil(t, "Ann")
-	for _, c := range []struct{ first, last, want string }{
-		{"2026-05-04", "2026-05-08", "2026-05-04..2026-05-08"},
-		{"2026-05-06", "2026-05-10", "2026-05-04..2026-05-10"},
-		{"2026-05-11", "2026-05-12", "2026-05-04..2026-05-12"},                            // adjacent
-		{"2026-05-20", "2026-05-21", "2026-05-04..2026-05-12, %d 2026-05-20..2026-05-21"}, // apart
-		{"2026-05-12", "2026-05-20", "2026-05-04..2026-05-21"},
-		{"", "2026-01-01", "..2026-01-01, %d 2026-05-04..2026-05-21"},
-		{"2026-05-21", "", "..2026-01-01, %d 2026-05-04.."},
-		{"", "", ".."},
-	} {
-		s.member(t, set, ann, c.first, c.last)
-		valuetest.Same(t, s.members(t, set, ""), strings.ReplaceAll(fmt.Sprintf("%d ", ann)+c.want, "%d",
-			fmt.Sprint(ann)),
-			"after %s..%s", c.first, c.last)
-	}
-}
-
 func TestAdministration_MembersThatCannotBe(t *testing.T) {
 	s := newSchool(t)
 	set, ann := s.group(t, "set"), s.pupil(t, "Ann")

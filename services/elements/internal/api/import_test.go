@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -70,13 +69,6 @@ func TestImport_IsIdempotentAndFailsRecordByRecord(t *testing.T) {
 	s.batch(t, "pupils", ann)
 	if got := s.record(t, first.Records[0].ID); got.Name != "Ann "+s.mark || got.TutorGroup != "" {
 		t.Errorf("%+v", got)
-	}
-}
-
-func TestImport_TheSameKeyOfAnotherTypeIsAnotherElement(t *testing.T) {
-	s := newSchool(t)
-	if a, b := s.add(t, "subjects", "1", fields{"name": "x"}), s.add(t, "services", "1", fields{"name": "x"}); a == b {
-		t.Error("one element")
 	}
 }
 
@@ -263,49 +255,6 @@ func TestImport_Administrators(t *testing.T) {
 	valuetest.Same(t, s.batch(t, "administrators", una, vic).results(), "unchanged unchanged")
 	left := s.Get(t, path("/api/admin/elements/%d/administrators", calendar))
 	equalIDs(t, "administrators", idsIn(t, left, "administrators"), users[s.mark+"2"])
-}
-
-func TestImport_TheSameBatchAtOnceMakesEachElementOnce(t *testing.T) {
-	s := newSchool(t)
-	var elements, members []fields
-	s.group(t, "set")
-	for i := range 300 {
-		key := path("%s-%03d", s.mark, i)
-		elements = append(elements, fields{"key": key, "forename": "F", "surname": key})
-		members = append(members, fields{"key": path("Group:%sset/Pupil:%s", s.mark, key), "group": s.mark + "set",
-			"member": "Pupil:" + key, "spans": []fields{{}}})
-	}
-	s.allAtOnce(t, "pupils", elements)
-	s.allAtOnce(t, "memberships", members)
-	group := s.batch(t, "groups", fields{"key": s.mark + "set", "name": s.mark + " set"}).Records[0].ID
-	valuetest.Same(t, s.Get(t, path("/api/admin/elements/%d/members?limit=1000", group)).Len(t, "members"), 300,
-		"members")
-}
-
-// allAtOnce imports the same records four times, the front door sends them to the replicas in turn, and checks that
-// each was created once and has one id.
-func (s *school) allAtOnce(t *testing.T, kind string, rows []fields) {
-	t.Helper()
-	var wg sync.WaitGroup
-	answers := make([]batch, 4)
-	for i := range answers {
-		wg.Go(func() { s.ImportBatch(t, "/api/admin/import/"+kind, rows...).Decode(t, &answers[i]) })
-	}
-	wg.Wait()
-	created := 0
-	for _, a := range answers {
-		created += a.Created
-		if a.Failed > 0 || len(a.Records) != len(rows) {
-			t.Fatalf("%s: %d failed of %d: %s", kind, a.Failed, len(a.Records),
-				fmt.Sprint(a.Records[:min(3, len(a.Records))]))
-		}
-		for i, r := range a.Records {
-			if r.ID == 0 || r.ID != answers[0].Records[i].ID {
-				t.Fatalf("%s: record %d has the ids %d and %d", kind, i, r.ID, answers[0].Records[i].ID)
-			}
-		}
-	}
-	valuetest.Same(t, created, len(rows), "%s: were created", kind)
 }
 
 // A membership was as long as its imports, or the calls that added to it, made it.

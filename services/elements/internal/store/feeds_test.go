@@ -3,59 +3,15 @@ package store
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 
-	"github.com/belfry-schools/belfry/pkg/record"
-	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
-	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
-
-func TestFeeds_AreOfAUserAndAnElement(t *testing.T) {
-	stores, _ := open(t)
-	s := stores.Feeds
-	created := time.Unix(1788768000, 0).UTC()
-	add := func(f element.Feed) element.Feed {
-		t.Helper()
-		f.Created = created
-		f, err := s.Insert(t.Context(), f, 2)
-		errortest.None(t, err)
-		return f
-	}
-	first := add(element.Feed{UserID: 1, ElementID: 2, Name: "Phone", TokenHash: "a"})
-	second := add(element.Feed{UserID: 1, ElementID: 2, Name: "Phone", TokenHash: "b"})
-	add(element.Feed{UserID: 1, ElementID: 3, TokenHash: "c"})
-	add(element.Feed{UserID: 2, ElementID: 2, TokenHash: "d"})
-	list := func(want ...element.Feed) {
-		t.Helper()
-		if found, err := s.List(t.Context(), 1, 2); err != nil || !slices.Equal(found, want) {
-			t.Errorf("%+v, %v, want %+v", found, err, want)
-		}
-	}
-	list(first, second)
-	second, err := s.Change(t.Context(), second.ID, func(f *element.Feed) error { f.TokenHash = "e"; return nil })
-	errortest.None(t, err)
-	if f, err := s.GetByToken(t.Context(), "b"); !errors.Is(err, record.ErrNotFound) {
-		t.Errorf("by the hash before: %+v, %v", f, err)
-	}
-	if f, err := s.GetByToken(t.Context(), "e"); err != nil || f != second {
-		t.Errorf("by its hash: %+v, %v, want %+v", f, err, second)
-	}
-	refused := errors.New("no")
-	errortest.Is(t, s.Delete(t.Context(), first.ID, func(element.Feed) error { return refused }), refused)
-	list(first, second)
-	errortest.None(t, s.Delete(t.Context(), first.ID, func(element.Feed) error { return nil }))
-	list(second)
-	third := add(element.Feed{UserID: 1, ElementID: 2, TokenHash: "f"})
-	valuetest.Same(t, third.Place, first.Place, "%+v is not at the place that is free", third)
-}
 
 func TestFeeds_AUserHasNoMoreThanItMayOfAnElementHoweverManyAreMadeAtOnce(t *testing.T) {
 	const most = 3

@@ -109,35 +109,6 @@ func TestElements_AUUIDIsOfOneElement(t *testing.T) {
 	errortest.Is(t, err, element.ErrUUIDTaken)
 }
 
-func TestDecisionsPart3_SearchIsInOrderOfNameThenID(t *testing.T) {
-	s, _ := open(t)
-	names := []string{"zeta", "Zeta", "alpha zeta", "Élan zeta", "zeta", "10 zeta", "ZETA", "_zeta"}
-	elements := sequence.Map(names, func(name string) element.Element { return elementNamed(form.Subject, name) })
-	gone := elementNamed(form.Subject, "zeta")
-	gone.Current = false
-	elements = add(t, s, append(elements, gone)...)
-
-	slices.Sort(names)
-	for _, part := range []string{"z", "ET", "zet", "Zeta"} {
-		found, err := s.Elements.ListByNeedle(t.Context(), needle.New(part), element.Among{}, 100)
-		if err != nil || !slices.Equal(namesOf(found), names) {
-			t.Errorf("%s: %q, not %q (%v)", part, namesOf(found), names, err)
-		}
-		for i := 1; i < len(found); i++ {
-			if found[i-1].Name == found[i].Name && found[i-1].ID > found[i].ID {
-				t.Errorf("%s: ids of one name are not in order", part)
-			}
-		}
-	}
-	first, err := s.Elements.ListByNeedle(t.Context(), needle.New("zeta"), element.Among{}, 3)
-	errortest.None(t, err)
-	valuetest.List(t, namesOf(first), names[:3], "the first three")
-	exact, err := s.Elements.ListByName(t.Context(), "zeta", element.Among{}, 0)
-	if err != nil || len(exact) != 2 || exact[0].ID != elements[0].ID {
-		t.Errorf("exactly zeta: %+v %v", exact, err)
-	}
-}
-
 func TestDecisionsPart3_SearchPassesOverWhatHasTheGramsElsewhere(t *testing.T) {
 	s, _ := open(t)
 	var elements []element.Element

@@ -95,23 +95,6 @@ func TestAdministration_AuditOfAnImportIsOfTheBatch(t *testing.T) {
 	valuetest.Equal(t, want, got)
 }
 
-func TestAdministration_AuditIsForAdministratorsAndIsOnlyRead(t *testing.T) {
-	const path = "/api/admin/audit/identity"
-	system(t).Client(t).Get(t, path).Want(t, 401, accessDenied)
-	other := newPerson(t, "can_api", "privileged", "edit_all_events")
-	system(t).Login(t, other.UUID).Get(t, path).Want(t, 403, `{"status":"Forbidden","message":"needs admin or admin_of"}`)
-	admin := system(t).Admin(t)
-	for _, method := range []string{"POST", "PUT", "PATCH", "DELETE"} {
-		admin.Do(t, method, path, nil).WantCode(t, 405, method)
-	}
-	for _, query := range []string{"record=event:1", "record=User:", "user=x", "since=yesterday", "since=2026-13-01",
-		"limit=0", "limit=1001", "after=7"} {
-		admin.Get(t, path+"?"+query).WantCode(t, 400, query)
-	}
-	tomorrow := time.Now().AddDate(0, 0, 1).Format(time.DateOnly)
-	admin.Get(t, path+"?since="+tomorrow).Want(t, 200, `{"status":"OK","entries":[],"next":null}`)
-}
-
 func TestAdministration_AuditTellsOfTheFirstAdministratorThatTheSystemMadeIt(t *testing.T) {
 	admin := system(t).Admin(t)
 	// Any replica may have made the first administrator, with an id of its own.

@@ -102,18 +102,6 @@ func TestImport_ADryRunWritesNothing(t *testing.T) {
 		fmt.Sprintf(`{"status":"OK","created":0,"updated":0,"unchanged":1,"failed":0,"records":[{"index":0,"key":%q,"result":"unchanged","id":%d}]}`, known["key"], id))
 }
 
-func TestImport_AMalformedLineRefusesTheBatch(t *testing.T) {
-	admin := system(t).Admin(t)
-	good := row(nil)
-	line := fmt.Sprintf(`{"key":%q,"name":"A","email":"a@b.example","uuid":%q,"can_api":true}`, good["key"],
-		good["uuid"])
-	admin.Do(t, "POST", importPath, line+"\n{\n", "Content-Type", "application/x-ndjson").Want(t, 400,
-		`{"status":"Bad request","message":"line 2: Bad request: not a JSON object"}`)
-	login(t, system(t).Client(t), good["uuid"].(string)).Want(t, 401, accessDenied)
-	admin.Do(t, "POST", importPath, "", "Content-Type", "application/x-ndjson").Want(t, 200,
-		`{"status":"OK","created":0,"updated":0,"unchanged":0,"failed":0,"records":[]}`)
-}
-
 func TestImport_ANewUUIDEndsTheOldOneAndItsSessions(t *testing.T) {
 	admin := system(t).Admin(t)
 	record := row(nil)
