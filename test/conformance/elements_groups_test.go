@@ -2,10 +2,8 @@ package conformance_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
@@ -106,62 +104,4 @@ func TestDecisionsPart3_CyclesAreHarmless(t *testing.T) {
 		equal(t, "in a cycle", listed(t, on(t, c, e, "start_date=2019-04-10")), fmt.Sprintf("x@%d", d.ID))
 	}
 	equal(t, "of the group itself", listed(t, on(t, c, d, "start_date=2019-04-10")), "x")
-}
-
-// TestDecisionsPart3_MembershipAgainstAnObviousModel draws randomly nested groups and memberships of random days.
-// It books each group on each day, and compares a pupil's days with a simple search through the groups. A failure
-// reports the seed.
-func TestDecisionsPart3_MembershipAgainstAnObviousModel(t *testing.T) {
-	proves(t, "decisions 3 through a group", "decisions 3 nesting", "decisions 3 membership")
-	const groups, days = 5, 6
-	seed := rand.Uint64()
-	random := rand.New(rand.NewPCG(seed, 0))
-	c, pupil := school.Booker(t), school.Pupil(t)
-	all := []Element{pupil}
-	day := func(n int) string { return date(time.Date(2019, 4, 8+n, 0, 0, 0, 0, time.UTC)) }
-	for range groups {
-		all = append(all, school.Group(t))
-	}
-	within := [groups + 1][groups + 1][days]bool{} // [member][group]: the days of the membership
-	for member := range all {
-		for group := 1; group < len(all); group++ {
-			if member == group || random.IntN(100) >= 45 {
-				continue
-			}
-			first := random.IntN(days)
-			last := first + random.IntN(days-first)
-			school.Member(t, all[group], all[member], day(first), day(last))
-			for n := first; n <= last; n++ {
-				within[member][group][n] = true
-			}
-		}
-	}
-	for group := 1; group < len(all); group++ {
-		for n := range days {
-			school.book(t, c, "x", fmt.Sprintf("%s 1%d:00", day(n), group), fmt.Sprintf("%s 1%d:30", day(n), group),
-				all[group])
-		}
-	}
-	whole := []string{}
-	for n := range days {
-		reached := [groups + 1]bool{true}
-		for range groups {
-			for member := range all {
-				for group := range all {
-					reached[group] = reached[group] || reached[member] && within[member][group][n]
-				}
-			}
-		}
-		want := []string{}
-		for group := 1; group < len(all); group++ {
-			if reached[group] {
-				want = append(want, fmt.Sprintf("x@%d", all[group].ID))
-			}
-		}
-		whole = append(whole, want...)
-		equal(t, fmt.Sprintf("seed %d, day %d", seed, n), listed(t, on(t, c, pupil, "start_date="+day(n))),
-			strings.Join(want, ", "))
-	}
-	equal(t, fmt.Sprintf("seed %d, all days", seed),
-		listed(t, on(t, c, pupil, "start_date="+day(0)+"&end_date="+day(days-1))), strings.Join(whole, ", "))
 }

@@ -35,16 +35,25 @@ func TestClients_TimetablesAreTheListsOfTheElements(t *testing.T) {
 		"clients timetables group: of a group: its current people and things that are in it on any of the days")
 	c, staff, room, pupil, other := school.Booker(t), school.Staff(t), school.Location(t), school.Pupil(t),
 		school.Pupil(t)
-	set := school.Group(t)
+	set, form, year, late, gone := school.Group(t), school.Group(t), school.Group(t), school.Pupil(t), school.Pupil(t)
 	school.Member(t, set, pupil, "2019-04-10", "2019-04-10")
 	school.Member(t, set, other, "2019-04-11", "")
+	school.Member(t, set, form, "2019-04-10", "2019-04-10")
+	school.Member(t, form, late, "2019-04-11", "") // not on the day on which the form is in the set
+	school.Member(t, set, gone, "", "")
+	school.Member(t, year, set, "2019-04-10", "2019-04-10")
+	school.Admin().Delete(t, elementAdmin(gone)).Must(t, http.StatusOK)
 	school.book(t, c, "lesson", "2019-04-10 09:00", "2019-04-10 10:00", set, staff, room)
+	school.book(t, c, "direct and through groups", "2019-04-10 11:00", "2019-04-10 12:00", pupil, set, year)
+	school.book(t, c, "a point", "2019-04-10 00:00", "2019-04-10 00:00", year)
+	school.book(t, c, "night", "2019-04-09 20:00", "2019-04-10 00:00", year)
 	school.book(t, c, "trip", "2019-04-09 09:00", "2019-04-12 10:00", set)
 	for _, days := range []string{"start_date=2019-04-10", "start_date=2019-04-09&end_date=2019-04-11",
-		"start_date=2019-04-10&include=staff,locations", "start_date=2019-05-01"} {
-		elements := fmt.Sprintf("elements=%d,%d,%d,%d,%d", room.ID, staff.ID, set.ID, room.ID, pupil.ID)
+		"start_date=2019-04-10&include=staff,locations", "start_date=2019-04-10&include=decisions,%20category,x",
+		"start_date=2019-05-01"} {
+		elements := fmt.Sprintf("elements=%d,%d,%d,%d,%d,%d", room.ID, staff.ID, set.ID, room.ID, pupil.ID, year.ID)
 		equal(t, "of "+elements+" "+days, school.timetables(t, c, elements, days),
-			[]int64{room.ID, staff.ID, set.ID, pupil.ID})
+			[]int64{room.ID, staff.ID, set.ID, pupil.ID, year.ID})
 	}
 	group := fmt.Sprintf("group=%d", set.ID)
 	equal(t, "before the first membership", school.timetables(t, c, group, "start_date=2019-04-09"), []int64{})

@@ -68,6 +68,21 @@ func TestAdministration_AnImportBeginsInItsSchool(t *testing.T) {
 	}
 }
 
+// cutOff takes an element out of the first school, as if the process that made it had died before that write.
+func (s twoSchools) cutOff(t *testing.T, id int64) {
+	t.Helper()
+	pair := bson.D{{Key: "group", Value: s.first}, {Key: "member", Value: id}}
+	d, err := system(t).DB.Collection("memberships").DeleteOne(t.Context(), pair)
+	valuetest.MustHold(t, err == nil && d.DeletedCount == 1, "%v, %v", d, err)
+	system(t).Forget(t)
+}
+
+// inFirst says whether an element belongs to the first school.
+func (s twoSchools) inFirst(t *testing.T, id int64) bool {
+	t.Helper()
+	return slices.Contains(s.found(t, path("/api/admin/elements?school=%d", s.first)), id)
+}
+
 // An import that was interrupted between the two is finished by the next one, in any process, unless the element has
 // left since.
 func TestAdministration_AnImportThatWasCutOffBeforeItsSchoolIsFinished(t *testing.T) {
@@ -83,19 +98,13 @@ func TestAdministration_AnImportThatWasCutOffBeforeItsSchoolIsFinished(t *testin
 	}
 	valuetest.MustSame(t, importRow(0), "created")
 	found := s.found(t, "/api/admin/elements?key=Pupil:"+key)
-	pair := bson.D{{Key: "group", Value: s.first}, {Key: "member", Value: found[0]}}
-	memberships := system(t).DB.Collection("memberships")
-	if d, err := memberships.DeleteOne(t.Context(), pair); err != nil || d.DeletedCount != 1 {
-		t.Fatal(d, err) // as if it had never come
-	}
-	system(t).Forget(t)
+	s.cutOff(t, found[0])
 	head = s.head(t, s.first)
 	valuetest.Same(t, importRow(1), "unchanged", "the next import")
-	of := func() []int64 { return s.found(t, path("/api/admin/elements?school=%d", s.first)) }
-	valuetest.Holds(t, slices.Contains(of(), found[0]), "it is still of no school")
+	valuetest.Holds(t, s.inFirst(t, found[0]), "it is still of no school")
 	s.Delete(t, path("/api/admin/elements/%d/members/%d", s.first, found[0])).Must(t, http.StatusOK)
-	if got := importRow(0); got != "failed" || slices.Contains(of(), found[0]) {
-		t.Errorf("once it has left: %s, of the school: %v", got, of())
+	if got := importRow(0); got != "failed" || s.inFirst(t, found[0]) {
+		t.Errorf("once it has left: %s", got)
 	}
 }
 
@@ -109,21 +118,15 @@ func TestAdministration_ACreationThatWasCutOffBeforeItsSchoolIsFinished(t *testi
 	}
 	made := create(0, s.first, "hall").Must(t, http.StatusCreated).Int(t, "element.id")
 	create(0, s.first, "hall").WantCode(t, http.StatusUnprocessableEntity) // it is finished
-	pair := bson.D{{Key: "group", Value: s.first}, {Key: "member", Value: made}}
-	d, err := system(t).DB.Collection("memberships").DeleteOne(t.Context(), pair)
-	if err != nil || d.DeletedCount != 1 {
-		t.Fatal(d, err) // as if it had never come
-	}
-	system(t).Forget(t)
+	s.cutOff(t, made)
 	create(1, s.first, "room").WantCode(t, http.StatusUnprocessableEntity)
 	create(1, s.second, "hall").WantCode(t, http.StatusUnprocessableEntity)
-	of := func() []int64 { return s.found(t, path("/api/admin/elements?school=%d", s.first)) }
-	valuetest.Holds(t, !slices.Contains(of(), made), "who makes something else finished it")
+	valuetest.Holds(t, !s.inFirst(t, made), "who makes something else finished it")
 	valuetest.Same(t, create(1, s.first, "hall").Must(t, http.StatusCreated).Int(t, "element.id"), made, "repeated")
-	valuetest.Holds(t, slices.Contains(of(), made), "it is still of no school")
+	valuetest.Holds(t, s.inFirst(t, made), "it is still of no school")
 	s.Delete(t, path("/api/admin/elements/%d/members/%d", s.first, made)).Must(t, http.StatusOK)
 	create(0, s.first, "hall").WantCode(t, http.StatusUnprocessableEntity)
-	valuetest.Holds(t, !slices.Contains(of(), made), "it came back after it had left")
+	valuetest.Holds(t, !s.inFirst(t, made), "it came back after it had left")
 }
 
 // Without a uuid in the request no one could finish such a creation, nor retire what it had made. Now its administrator
@@ -135,24 +138,18 @@ func TestAdministration_ACreationThatWasCutOffIsFinishedByWhoNamesIt(t *testing.
 		name := s.mark + method
 		made := head.Post(t, "/api/admin/elements", fields{"element": fields{"entity_type": "Location", "name": name}}).
 			Must(t, http.StatusCreated).Int(t, "element.id")
-		pair := bson.D{{Key: "group", Value: s.first}, {Key: "member", Value: made}}
-		d, err := system(t).DB.Collection("memberships").DeleteOne(t.Context(), pair)
-		if err != nil || d.DeletedCount != 1 {
-			t.Fatal(d, err) // as if it had never come
-		}
-		system(t).Forget(t)
+		s.cutOff(t, made)
 		head, other := s.head(t, s.first), s.head(t, s.second)
 		valuetest.List(t, idsIn(t, head.Get(t, "/api/elements?name="+name), "elements"), []int64{made}, "found by name")
-		of := func() []int64 { return s.found(t, path("/api/admin/elements?school=%d", s.first)) }
 		element := path("/api/admin/elements/%d", made)
 		var body any
 		if method == "PATCH" {
 			body = fields{"element": fields{"short_name": "x"}}
 		}
 		other.Do(t, method, element, body).WantCode(t, http.StatusForbidden, "another school's: %s", method)
-		valuetest.Holds(t, !slices.Contains(of(), made), "%s: another school's administrator finished it", method)
+		valuetest.Holds(t, !s.inFirst(t, made), "%s: another school's administrator finished it", method)
 		head.Do(t, method, element, body).WantCode(t, http.StatusOK, method)
-		valuetest.Holds(t, slices.Contains(of(), made), "%s: it is still of no school", method)
+		valuetest.Holds(t, s.inFirst(t, made), "%s: it is still of no school", method)
 		s.Delete(t, path("/api/admin/elements/%d/members/%d", s.first, made)).Must(t, http.StatusOK)
 		head.Do(t, method, element, body).WantCode(t, http.StatusForbidden, "%s, once it has left", method)
 	}

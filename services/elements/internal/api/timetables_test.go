@@ -44,61 +44,6 @@ func equalIDs(t *testing.T, what string, got []int64, want ...int64) {
 	valuetest.Same(t, fmt.Sprint(got), fmt.Sprint(want), what)
 }
 
-func TestTimetables_EachIsTheListOfTheElementAlone(t *testing.T) {
-	s := newSchool(t)
-	ann, bob, teacher, room := s.pupil(t, "Ann"), s.pupil(t, "Bob"), s.staff(t, "T"), s.add(t, "locations", "R",
-		fields{"name": "Room", "short_name": "R1"})
-	set, year := s.group(t, "set"), s.group(t, "year")
-	s.member(t, set, ann, "2026-05-04", "2026-05-05")
-	s.member(t, set, bob, "2026-05-06", "")
-	s.member(t, year, set, "2026-05-05", "")
-	s.event(t, "lesson", "2026-05-04 09:00", "2026-05-04 10:00", set, teacher, room)
-	s.event(t, "direct and through a group", "2026-05-05 09:00", "2026-05-05 10:00", ann, set, year)
-	s.event(t, "a point", "2026-05-05 00:00", "2026-05-05 00:00", year)
-	s.event(t, "night", "2026-05-05 20:00", "2026-05-06 00:00", year)
-	s.event(t, "trip", "2026-05-03 09:00", "2026-05-07 10:00", year, room)
-	s.event(t, "later", "2026-05-06 09:00", "2026-05-06 10:00", set, teacher)
-
-	elements := path("elements=%d,%d,%d,%d,%d,%d", year, ann, room, bob, teacher, ann)
-	for _, days := range []string{may4to6, "start_date=2026-05-05", "start_date=2026-05-06", "start_date=2026-05-09",
-		may4to6 + "&include=staff", may4to6 + "&include=locations,%20staff,x",
-		may4to6 + "&include=decisions,category"} {
-		equalIDs(t, days, s.timetables(t, elements, days), year, ann, room, bob, teacher)
-	}
-	a := s.Get(t, "/api/timetables?"+path("elements=%d", teacher)+"&start_date=2026-05-09")
-	want := path(`{"status":"OK","timetables":[{"element":{"id":%d,"name":"T - ForeT %s","entity_type":"Staff",`,
-		teacher, s.mark)
-	if !strings.HasPrefix(a.Body, want) || !strings.HasSuffix(a.Body, `"valid":true},"commitments":[]}]}`) {
-		t.Errorf("%s", a.Body)
-	}
-}
-
-func TestTimetables_OfAGroupAreThoseOfItsMembersOnThoseDays(t *testing.T) {
-	s := newSchool(t)
-	zoe, bob, gone, room := s.pupil(t, "Zoe"), s.pupil(t, "Bob"), s.pupil(t, "Gone"), s.add(t, "locations", "R",
-		fields{"name": "Room"})
-	year, set, other := s.group(t, "year"), s.group(t, "set"), s.group(t, "other")
-	s.member(t, year, set, "2026-05-05", "2026-05-05")
-	s.member(t, year, other, "2026-05-05", "2026-05-05")
-	s.member(t, set, zoe, "", "")
-	s.member(t, other, bob, "2026-05-06", "") // not on the day on which the other group is in the year
-	s.member(t, year, room, "2026-05-04", "2026-05-04")
-	s.member(t, year, gone, "", "")
-	s.Delete(t, path("/api/admin/elements/%d", gone)).Must(t, http.StatusOK)
-	s.event(t, "lesson", "2026-05-05 09:00", "2026-05-05 10:00", year, set)
-
-	group := path("group=%d", year)
-	for days, want := range map[string][]int64{
-		"start_date=2026-05-03": {}, "start_date=2026-05-04": {room}, "start_date=2026-05-05": {zoe},
-		may4to6: {room, zoe}, // their names begin with the mark, or end with it
-	} {
-		if len(want) == 2 && "Zoe " < s.mark {
-			want[0], want[1] = want[1], want[0]
-		}
-		equalIDs(t, days, s.timetables(t, group, days), want...)
-	}
-}
-
 func TestTimetables_OfATypeAreInOrderOfName(t *testing.T) {
 	own := servicetest.Start(t, servicetest.Options{})
 	s := &school{Client: own.Admin(t), mark: "M"}

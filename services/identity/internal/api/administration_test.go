@@ -18,21 +18,26 @@ var none = `{"` + strings.Join(principal.PermissionNames(), `":false,"`) + `":fa
 func TestAdministration_InvalidUsersComeBackWithTheirErrors(t *testing.T) {
 	admin := system(t).Admin(t)
 	p := newPerson(t, "can_api")
+	invalid := func(name, email, errors string) string {
+		return fmt.Sprintf(`{"id":null,"key":null,"name":%q,"email":%q,"kind":"staff","element_id":null,"active":true,`+
+			`"permissions":%s,"valid":false,"errors":{%s}}`, name, email, none, errors)
+	}
+	of := func(field string, value any) map[string]any {
+		return map[string]any{"name": "A", "email": "a@b.example", field: value}
+	}
 	for _, c := range []struct {
 		name string
 		user map[string]any
 		want string
 	}{
-		{"nothing", map[string]any{}, `{"id":null,"key":null,"name":"","email":"","kind":"staff","element_id":null,"active":true,"permissions":` + none + `,"valid":false,"errors":{"email":["can't be blank"],"name":["can't be blank"]}}`},
+		{"nothing", map[string]any{}, invalid("", "", `"email":["can't be blank"],"name":["can't be blank"]`)},
 		{"other types", map[string]any{"name": 5, "email": "a@b.example", "active": "perhaps",
-			"permissions": map[string]any{"admin": 1}},
-			`{"id":null,"key":null,"name":"","email":"a@b.example","kind":"staff","element_id":null,"active":true,"permissions":` + none + `,"valid":false,"errors":{"active":["is not true or false"],"admin":["is not true or false"],"name":["is not a string"]}}`},
-		{"permissions no object", map[string]any{"name": "A", "email": "a@b.example", "permissions": []string{"admin"}},
-			`{"id":null,"key":null,"name":"A","email":"a@b.example","kind":"staff","element_id":null,"active":true,"permissions":` + none + `,"valid":false,"errors":{"permissions":["is not an object"]}}`},
-		{"a short uuid", map[string]any{"name": "A", "email": "a@b.example", "uuid": "short"},
-			`{"id":null,"key":null,"name":"A","email":"a@b.example","kind":"staff","element_id":null,"active":true,"permissions":` + none + `,"valid":false,"errors":{"uuid":["must have 16 to 255 characters"]}}`},
-		{"another's uuid", map[string]any{"name": "A", "email": "a@b.example", "uuid": p.UUID},
-			`{"id":null,"key":null,"name":"A","email":"a@b.example","kind":"staff","element_id":null,"active":true,"permissions":` + none + `,"valid":false,"errors":{"uuid":["has already been taken"]}}`},
+			"permissions": map[string]any{"admin": 1}}, invalid("", "a@b.example", `"active":["is not true or false"],`+
+			`"admin":["is not true or false"],"name":["is not a string"]`)},
+		{"permissions no object", of("permissions", []string{"admin"}),
+			invalid("A", "a@b.example", `"permissions":["is not an object"]`)},
+		{"a short uuid", of("uuid", "short"), invalid("A", "a@b.example", `"uuid":["must have 16 to 255 characters"]`)},
+		{"another's uuid", of("uuid", p.UUID), invalid("A", "a@b.example", `"uuid":["has already been taken"]`)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			admin.Post(t, "/api/admin/users", map[string]any{"user": c.user}).Want(t, 422,

@@ -3,6 +3,7 @@ package store_test
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -71,6 +72,12 @@ func fill(t *testing.T, two [2]*note.Service, n int, contents string) int {
 	return int(room.Load())
 }
 
+// insertMany stores notes of event 101 as a release did that kept no totals.
+func insertMany(t *testing.T, s *store.Notes, n int) {
+	t.Helper()
+	errortest.None(t, errortest.Of(s.InsertAll(t.Context(), slices.Repeat([]note.Note{{EventID: 101, OwnerID: 1}}, n))))
+}
+
 // notesOf are the notes of event 101 as they are stored, with what they take together.
 func notesOf(t *testing.T, s *store.Notes) (notes []note.Note, total note.Size) {
 	t.Helper()
@@ -115,9 +122,7 @@ func TestHardToBreak_Row02_WhatIsShownOfHostileNotesStaysBelowEightMebibytes(t *
 
 func TestHardToBreak_Row02_AnImportFillsAnEventAndFailsTheRest(t *testing.T) {
 	two, s, _ := replicas(t)
-	for range 498 {
-		insert(t, s, note.Note{EventID: 101, OwnerID: 1, Contents: "a"})
-	}
+	insertMany(t, s, 498)
 	row := func(key, event, contents string) note.Row {
 		return note.Row{Row: record.Row{Key: key, Hash: contents}, Event: event, Edit: note.Edit{Contents: &contents}}
 	}
@@ -138,9 +143,7 @@ func TestHardToBreak_Row02_AnImportFillsAnEventAndFailsTheRest(t *testing.T) {
 
 func TestHardToBreak_Row02_NotesOfBeforeAndWritersThatDiedAreCounted(t *testing.T) {
 	two, s, db := replicas(t)
-	for range 499 { // without a total
-		insert(t, s, note.Note{EventID: 101, OwnerID: 1})
-	}
+	insertMany(t, s, 499) // without a total
 	if !tryCreate(t, two[0], "a") || tryCreate(t, two[1], "b") {
 		t.Error("the notes of before were not counted")
 	}
