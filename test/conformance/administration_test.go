@@ -14,7 +14,8 @@ import (
 
 func TestAdministration_Users(t *testing.T) {
 	proves(t, "administration users: users: name and email required; staff by default; uuid generated if absent",
-		"administration created", "administration uuid once: only the answer to POST shows uuid",
+		"decisions 1 201: 201 Created for creation below /api/admin/", "administration created",
+		"administration uuid once: only the answer to POST shows uuid",
 		"administration PATCH", "administration invalid", "decisions 2 secret")
 	admin, name := school.Admin(), school.Unique("User")
 	email := strings.ToLower(school.Prefix) + ".new@conformance.invalid"
@@ -139,10 +140,18 @@ func TestAdministration_Members(t *testing.T) {
 		"no date": {object{"element_id": pupil.ID, "first_day": "2026-02-29"},
 			`{"first_day":["is not a date (YYYY-MM-DD)"]}`},
 		"no element": {object{"element_id": int64(noSuchID)}, `{"element_id":["must exist"]}`},
+		"no id":      {object{}, `{"element_id":["can't be blank"]}`},
+		"a word":     {object{"element_id": "x"}, `{"element_id":["must exist"]}`},
 	} {
-		a := admin.Post(t, path, object{"members": []any{c.span}})
-		equal(t, "code and errors of "+what, fmt.Sprint(a.Code, a.At(t, "members.0.errors")), "422"+c.errors)
+		a := admin.Post(t, path, object{"members": []any{object{"element_id": pupil.ID}, c.span}})
+		equal(t, "code and errors of "+what, fmt.Sprint(a.Code, a.At(t, "members.1.errors")), "422"+c.errors)
+		equal(t, "one without faults beside "+what, a.At(t, "members.0"), fmt.Sprintf(
+			`{"element_id":%d,"first_day":null,"last_day":null,"valid":true}`, pupil.ID))
 	}
+	for _, body := range []string{`{}`, `{"members":5}`, `{"members":[5]}`, `[]`} {
+		admin.Post(t, path, body).WantCode(t, http.StatusBadRequest)
+	}
+	admin.Get(t, elementAdmin(pupil)+"/members").WantCode(t, http.StatusMethodNotAllowed)
 	list("", memberText(set, "2026-05-10", ""))
 }
 

@@ -58,14 +58,16 @@ func TestPart2_3_ANewEvent(t *testing.T) {
 		"2.2 element in an event: element is present inside an event", "2.2 event", "2.4 fields",
 		"2.8 fields: a failure: index, element_id, item_type, item", "2.8 index", "2.8 element_id", "2.8 record",
 		"2.8 hash", "2.2 errors", "4.2 POST events", "3.1 only two", "3.1 uncontrolled", "3.1 requested", "3.2 start",
-		"7.1 Created", "7.3 partial failures", "decisions 1 key order", "decisions 1 200")
+		"7.1 Created: Created: an event was created", "7.3 partial failures", "decisions 1 key order",
+		"decisions 1 200: 200 for every documented call; creating an event is 200 Created")
 	o := school.newOuting(t)
 	school.Golden(t, o.answer, http.StatusOK, "outing_created.json", o.samples(9223372036854775807, int64(noSuchID))...)
 }
 
 func TestPart2_3_AnEventThatIsAddedTo(t *testing.T) {
 	proves(t, "2.3 fields", "4.2 POST add: adds: as create, with status OK",
-		"3.1 only two: create and add answers show only uncontrolled and requested", "7.1 OK", "7.1 Not found")
+		"3.1 only two: create and add answers show only uncontrolled and requested",
+		"7.1 OK: OK: success, adding of elements included", "7.1 Not found")
 	o := school.newOuting(t)
 	room := school.Location(t)
 	a := o.client.Post(t, o.path(t)+"/add",

@@ -27,7 +27,7 @@ func TestClients_WhatIsFreeAtATime(t *testing.T) {
 			"surname": school.Unique("Free")})
 	}
 	a, b, d := named("A"), named("B"), named("D")
-	set, maths := school.Group(t, a, b, d), school.Group(t)
+	set, maths := school.Group(t, a, b, d, school.Location(t)), school.Group(t)
 	school.Member(t, maths, d, "", "2019-04-10")
 	school.Member(t, maths, b, "", "")
 	busy := school.busy(t)
@@ -36,12 +36,16 @@ func TestClients_WhatIsFreeAtATime(t *testing.T) {
 	}
 	lesson := book("2019-04-10 09:00", "2019-04-10 10:00", a)
 	book("2019-04-10 09:30", "2019-04-10 11:00", maths)
+	book("2019-04-10 14:00", "2019-04-10 14:00", a)
 	school.book(t, c, "not busy", "2019-04-10 08:00", "2019-04-10 18:00", set)
 	for query, want := range map[string][]int64{
 		"starts_at=2019-04-10T08:00&ends_at=2019-04-10T09:00":                                {a.ID, b.ID, d.ID},
 		"starts_at=2019-04-10T09:00&ends_at=2019-04-10T09:30":                                {b.ID, d.ID},
 		"starts_at=2019-04-10T09:59&ends_at=2019-04-10T10:00":                                {},
 		"starts_at=2019-04-10T10:00&ends_at=2019-04-10T11:00":                                {a.ID},
+		"starts_at=2019-04-10T13:30&ends_at=2019-04-10T14:00":                                {a.ID, b.ID, d.ID},
+		"starts_at=2019-04-10T13:59:59&ends_at=2019-04-10T14:00:01":                          {b.ID, d.ID},
+		"starts_at=2019-04-10T14:01&ends_at=2019-04-10T15:00":                                {a.ID, b.ID, d.ID},
 		"starts_at=2019-04-11&ends_at=2019-04-12":                                            {a.ID, b.ID, d.ID},
 		fmt.Sprintf("event=%d", lesson):                                                      {a.ID},
 		fmt.Sprintf("starts_at=2019-04-10T09:00&ends_at=2019-04-10T09:30&except=%d", lesson): {a.ID, b.ID, d.ID},
@@ -54,6 +58,8 @@ func TestClients_WhatIsFreeAtATime(t *testing.T) {
 		http.StatusOK, `{"status":"OK","busy":[]}`)
 	equal(t, "of a group on both days", school.free(t, c, maths, "starts_at=2019-04-10T12:00&ends_at=2019-04-11T13:00"),
 		[]int64{b.ID})
+	school.Admin().Delete(t, elementAdmin(d)).Must(t, http.StatusOK)
+	equal(t, "of the current", school.free(t, c, set, "starts_at=2019-04-11&ends_at=2019-04-12"), []int64{a.ID, b.ID})
 }
 
 func TestClients_WhatIsFreeIsRefused(t *testing.T) {

@@ -53,7 +53,8 @@ func TestPart3_3_Row1_AValidUUIDLogsIn(t *testing.T) {
 func TestPart3_3_Row2_AnInvalidUUIDLeavesTheSession(t *testing.T) {
 	proves(t, "3.3 row 2: login with an invalid uuid: 401 Access denied, the state unchanged",
 		"5 rule 2: a failed login: 401 and Access denied", "7.1 Access denied: Access denied: a failed login, 401",
-		"7.3 success", "decisions 2 failed login: a failed login leaves an existing session alone")
+		"7.3 success: a successful call returns 200, a failed login 401",
+		"decisions 2 failed login: a failed login leaves an existing session alone")
 	u := school.User(t)
 	c := school.Login(t, u)
 	a := tryLogin(t, c, badUUID)

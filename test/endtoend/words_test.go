@@ -227,11 +227,20 @@ func (tr trial) send(t *testing.T, dryRun bool, key string) servicetest.Answer {
 	return a
 }
 
-// What only a stored record has is left out when answers are compared: its id, its times and its secrets.
-func TestDryRun_AnswersAsTheCallAndWritesNothing(t *testing.T) {
+// TestHardToBreak_Row16_EveryWriteTellsAndItsDryRunWritesNothing sends every writing call of the document, those with a
+// dry run first as one. What only a stored record has is left out when answers are compared: its id, its times and its
+// secrets.
+func TestHardToBreak_Row16_EveryWriteTellsAndItsDryRunWritesNothing(t *testing.T) {
 	c := startBudgeted(t)
 	s := c.system
-	trials := slices.DeleteFunc(c.writes(), func(tr trial) bool { return noDryRun[tr.operation] != "" })
+	var trials, others []trial
+	for _, w := range c.writes() {
+		if noDryRun[w.operation] == "" {
+			trials = append(trials, w)
+		} else {
+			others = append(others, w)
+		}
+	}
 	operations := taking(t)
 	before := settled(t, s)
 	answers := make([]servicetest.Answer, len(trials))
@@ -250,10 +259,16 @@ func TestDryRun_AnswersAsTheCallAndWritesNothing(t *testing.T) {
 	marked := regexp.MustCompile(`^(\{"status":"\w+"),"dry_run":true`)
 	own := regexp.MustCompile(`,?"(id|entity_id|uuid|secret|token|path|created_at|asked_at|series_id)":(null|[0-9]+|"[^"]*")` +
 		`|,"names":\[[^]]*\]`)
+	requests := map[string][]string{} // by operation
+	write := func(tr trial, i int) servicetest.Answer {
+		a := tr.send(t, false, fmt.Sprint("trial-", i)) // with the key of its dry run
+		requests[tr.operation] = append(requests[tr.operation], a.Header.Get("X-Request-Id"))
+		return a
+	}
 	for i, tr := range trials {
 		delete(operations, tr.operation)
 		before := stored(t, s)
-		made, dry := tr.send(t, false, fmt.Sprint("trial-", i)), answers[i] // with the same key
+		made, dry := write(tr, i), answers[i]
 		if len(changed(before, stored(t, s))) == 0 {
 			t.Errorf("%s %v writes nothing", tr.operation, tr.body)
 		}
@@ -270,4 +285,8 @@ func TestDryRun_AnswersAsTheCallAndWritesNothing(t *testing.T) {
 			t.Errorf("no dry run of %s is tried", operation)
 		}
 	}
+	for i, tr := range others {
+		write(tr, len(trials)+i)
+	}
+	c.compareTold(t, requests)
 }

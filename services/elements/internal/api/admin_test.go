@@ -3,7 +3,6 @@ package api_test
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -58,33 +57,6 @@ func (s *school) members(t *testing.T, group int64, query string) string {
 		valuetest.Holds(t, m.Element.Name != "", "without a name: %s", a.Body)
 	}
 	return strings.Join(all, ", ")
-}
-
-func TestAdministration_MembersThatCannotBe(t *testing.T) {
-	s := newSchool(t)
-	set, ann := s.group(t, "set"), s.pupil(t, "Ann")
-	url := path("/api/admin/elements/%d/members", set)
-	s.Post(t, url, fields{"members": []fields{
-		{"element_id": ann}, {"element_id": set}, {"element_id": 1 << 60},
-		{"element_id": ann, "first_day": "2026-05-04", "last_day": "2026-05-03"},
-		{"element_id": ann, "first_day": "2026-02-30"}, {}, {"element_id": "x"},
-	}}).Want(t, http.StatusUnprocessableEntity, path(`{"status":"Unprocessable entity","members":[`+
-		`{"element_id":%d,"first_day":null,"last_day":null,"valid":true},`+
-		`{"element_id":%d,"first_day":null,"last_day":null,"valid":false,"errors":{"element_id":["is the group itself"]}},`+
-		`{"element_id":1152921504606846976,"first_day":null,"last_day":null,"valid":false,"errors":{"element_id":["must exist"]}},`+
-		`{"element_id":%d,"first_day":"2026-05-04","last_day":"2026-05-03","valid":false,"errors":{"last_day":["is before first_day"]}},`+
-		`{"element_id":%d,"first_day":null,"last_day":null,"valid":false,"errors":{"first_day":["is not a date (YYYY-MM-DD)"]}},`+
-		`{"element_id":null,"first_day":null,"last_day":null,"valid":false,"errors":{"element_id":["can't be blank"]}},`+
-		`{"element_id":null,"first_day":null,"last_day":null,"valid":false,"errors":{"element_id":["must exist"]}}]}`,
-		ann, set, ann, ann))
-	valuetest.Same(t, s.members(t, set, ""), "", "with faults in some, others were added")
-	for _, body := range []string{`{}`, `{"members":5}`, `{"members":[5]}`, `[]`} {
-		s.Post(t, url, body).WantCode(t, http.StatusBadRequest, body)
-	}
-	if a := s.Get(t, path("/api/admin/elements/%d/members", ann)); a.Code != http.StatusMethodNotAllowed ||
-		!slices.Equal(a.Header.Values("Allow"), []string{""}) {
-		t.Errorf("members of a pupil: %d %s, Allow %q", a.Code, a.Body, a.Header.Values("Allow"))
-	}
 }
 
 func TestAdministration_MembersArePaged(t *testing.T) {

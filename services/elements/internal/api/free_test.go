@@ -21,50 +21,6 @@ func (s *school) free(t *testing.T, query, from, to string) []int64 {
 	return idsIn(t, s.Get(t, "/api/free?"+query).Must(t, http.StatusOK), "elements")
 }
 
-func TestFree_AreThoseThatNothingBusyHolds(t *testing.T) {
-	s := newSchool(t)
-	all, maths, year := s.group(t, "all"), s.group(t, "maths"), s.group(t, "year")
-	a, b, c, d, pupil := s.staff(t, "A"), s.staff(t, "B"), s.staff(t, "C"), s.staff(t, "D"), s.pupil(t, "Ann")
-	for _, id := range []int64{a, b, c, pupil, maths} {
-		s.member(t, all, id, "", "")
-	}
-	s.member(t, maths, d, "", "")
-	s.member(t, year, c, "2026-05-05", "2026-05-05")
-	s.event(t, "lesson", "2026-05-04 09:00", "2026-05-04 10:00", a)
-	s.event(t, "meeting", "2026-05-04 11:00", "2026-05-04 12:00", maths)
-	s.event(t, "a point", "2026-05-04 09:30", "2026-05-04 09:30", b)
-	s.event(t, "camp", "2026-05-04 18:00", "2026-05-07 09:00", year) // C is of the year on the 5th alone
-	quiet := s.Import(t, "eventcategories", fields{"key": s.mark + "q", "name": s.mark + "q"})[s.mark+"q"]
-	s.Post(t, "/api/events", fields{"event": fields{"body": "birthday", "event_category_id": quiet,
-		"starts_at": "2026-05-04 09:00", "ends_at": "2026-05-04 17:00"}, "elements": []int64{b}}).Must(t, http.StatusOK)
-
-	group := path("type=Staff&group=%d", all)
-	for _, one := range []struct {
-		from, to string
-		want     []int64
-	}{
-		{"2026-05-04 09:00", "2026-05-04 10:00", []int64{c, d}},
-		{"2026-05-04 09:31", "2026-05-04 10:00", []int64{b, c, d}},
-		{"2026-05-04 09:00", "2026-05-04 09:30", []int64{b, c, d}},
-		{"2026-05-04 08:00", "2026-05-04 09:00", []int64{a, b, c, d}},
-		{"2026-05-04 10:00", "2026-05-04 11:00", []int64{a, b, c, d}},
-		{"2026-05-04 09:59:59", "2026-05-04 11:00:01", []int64{b, c}},
-		{"2026-05-04T08:30:00Z", "2026-05-04T08:31:00Z", []int64{c, d}},
-		{"2026-05-04 19:00", "2026-05-04 20:00", []int64{a, b, c, d}},
-		{"2026-05-05 00:00", "2026-05-05 00:01", []int64{a, b, d}},
-		{"2026-05-05", "2026-05-06", []int64{a, b, d}},
-		{"2026-05-06", "2026-05-07", []int64{a, b, c, d}},
-		{"2026-05-01", "2026-05-31", []int64{}},
-	} {
-		equalIDs(t, one.from+" to "+one.to, s.free(t, group, one.from, one.to), one.want...)
-	}
-	equalIDs(t, "rooms", s.free(t, path("type=Location&group=%d", all), "2026-05-04", "2026-05-05"))
-	s.Get(t, path("/api/free?type=Staff&group=%d&starts_at=2026-05-04&ends_at=2026-05-05", maths)).Want(t,
-		http.StatusOK, `{"status":"OK","elements":[]}`)
-	s.Delete(t, path("/api/admin/elements/%d", d)).Must(t, http.StatusOK)
-	equalIDs(t, "of the current", s.free(t, group, "2026-05-04 09:00", "2026-05-04 10:00"), c)
-}
-
 // TestFree_IsWhatFreeBusySays asks both of all staff at 30 times of some days with many events.
 func TestFree_IsWhatFreeBusySays(t *testing.T) {
 	s := newSchool(t)

@@ -160,50 +160,6 @@ func TestAdministration_ASchoolIsAGroup(t *testing.T) {
 	}
 }
 
-// What a search by school finds, page by page, is what the search of all finds, as far as it is the school's, in the
-// same order.
-func TestAdministration_ASearchBySchoolIsThatOfAllWithinIt(t *testing.T) {
-	s := newTwoSchools(t)
-	names := []string{
-		"Zoë", "zoe", "ZOE", "Łoë", "Ann", "ann-zoe", "Ångström Zoe", "zz zoe", "Z", "100% Zoe", "Zoe", "Zoe",
-	}
-	for i, name := range names {
-		group := s.first
-		if i%4 == 3 {
-			group = s.second
-		}
-		kind := []string{"subjects", "locations"}[i%2]
-		s.member(t, group, s.add(t, kind, path("n%d", i), fields{"name": name}), "", "")
-	}
-	gone := s.add(t, "subjects", "gone", fields{"name": "Zoe gone"})
-	s.member(t, s.first, gone, "", "")
-	s.Delete(t, path("/api/admin/elements/%d", gone)).Must(t, http.StatusOK)
-	of := s.found(t, path("/api/admin/elements?school=%d&limit=1000", s.first))
-	for _, query := range []string{
-		"namelike=" + s.mark, "namelike=" + s.mark + "%20zoe", "namelike=" + s.mark + "%20z",
-		"namelike=" + s.mark + "%20zoe&entity_type=Location", "namelike=" + s.mark + "&entity_type=Subject",
-		"namelike=" + s.mark + "%20%25",
-	} {
-		var want []int64
-		for _, id := range s.found(t, "/api/elements?"+query) {
-			if slices.Contains(of, id) {
-				want = append(want, id)
-			}
-		}
-		var got []int64
-		for after := ""; ; {
-			url := path("/api/elements?%s&school=%d&limit=3", query, s.first) + after
-			got = append(got, s.found(t, url)...)
-			page := s.Get(t, url)
-			if !page.Has("next") || page.At(t, "next") == "null" {
-				break
-			}
-			after = "&after=" + page.Text(t, "next")
-		}
-		valuetest.List(t, got, want, query)
-	}
-}
-
 // Each replica answers from the change on, however deep in the school it is.
 func TestAdministration_ASchoolIsTheSameAtEveryReplica(t *testing.T) {
 	s := newTwoSchools(t)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
-	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
@@ -158,32 +157,6 @@ func TestListEvents_GoesThroughAllEventsWithNotes(t *testing.T) {
 		}
 	}
 	valuetest.Same(t, len(got), events, "events")
-}
-
-func TestDecisionsPart6_EventsWithNotesAreThoseOfWhichTheViewerReadsOne(t *testing.T) {
-	s, _ := open(t)
-	var notes []note.Note
-	var events []int64
-	for flags := range 8 {
-		for owner := range int64(3) {
-			n := insert(t, s, note.Note{EventID: int64(len(notes) + 1), OwnerID: owner,
-				Visibility: note.Visibility{Guest: flags&1 > 0, Staff: flags&2 > 0, Pupil: flags&4 > 0}})
-			insert(t, s, note.Note{EventID: n.EventID, OwnerID: 9}) // hidden, and no second answer for admins
-			notes, events = append(notes, n), append(events, n.EventID)
-		}
-	}
-	for _, v := range []fact.Viewer{{}, {UserID: 5, Admin: true}, {UserID: 1, Kind: principal.Staff},
-		{UserID: 2, Kind: principal.Pupil}, {UserID: 5, Kind: principal.Guest}, {Kind: principal.Guest}} {
-		var want []int64
-		for _, n := range notes[1:] { // of the first event it is not asked
-			if n.VisibleTo(v) {
-				want = append(want, n.EventID)
-			}
-		}
-		got, err := s.FindRead(t.Context(), events[1:], v)
-		errortest.None(t, err)
-		valuetest.Holds(t, slices.Equal(got, want), "%+v: got %v, want %v", v, got, want)
-	}
 }
 
 func TestDeleteOfEvents_LeavesOthers(t *testing.T) {
