@@ -60,14 +60,6 @@ func TestFreeBusy_BusyTimesAreMergedAndThroughGroupsOnTheirDays(t *testing.T) {
 		`{"status":"OK","busy":[]}`)
 }
 
-func TestFreeBusy_BusyTimesEndAtTheMidnightsOfTheDaysAsked(t *testing.T) {
-	s := newSchool(t)
-	staff := s.staff(t, "A")
-	s.event(t, "trip", "2026-03-27 12:00", "2026-03-30 09:00", staff)
-	valuetest.Same(t, s.busy(t, staff, "?start_date=2026-03-28&end_date=2026-03-29"),
-		"03-28T00:00+00:00/03-30T00:00+01:00")
-}
-
 func TestFreeBusy_RejectedAndNotBusyDoNotCount(t *testing.T) {
 	s := newSchool(t)
 	hall := s.add(t, "locations", "H", fields{"name": "Hall"})

@@ -63,24 +63,6 @@ func namesOf(elements []element.Element) []string {
 	return sequence.Map(elements, func(e element.Element) string { return e.Name })
 }
 
-func TestElements_AUniqueKeyKeepsOutTheSecond(t *testing.T) {
-	s, _ := open(t)
-	first := elementNamed(form.Staff, "A")
-	first.Key = "Staff:1"
-	add(t, s, first)
-	again, other := elementNamed(form.Staff, "B"), elementNamed(form.Staff, "C")
-	again.Key = "Staff:1"
-	taken, err := s.Elements.Insert(t.Context(), []element.Element{other, again, elementNamed(form.Staff, "D")})
-	if err != nil || !slices.Equal(taken, []int{1}) {
-		t.Fatal(taken, err)
-	}
-	for _, name := range []string{"A", "C", "D"} {
-		if found, err := s.Elements.ListByName(t.Context(), name, element.Among{}, 0); err != nil || len(found) != 1 {
-			t.Errorf("%s: %v %v", name, found, err)
-		}
-	}
-}
-
 func TestElements_ReplaceLosesNoOtherWrite(t *testing.T) {
 	s, _ := open(t)
 	both := add(t, s, elementNamed(form.Group, "A"), elementNamed(form.Group, "B"))

@@ -10,14 +10,12 @@ import (
 func TestAdministration_AuditOfANoteTellsNothingOfWhatItSays(t *testing.T) {
 	s := newSchool(t)
 	author, head := s.clients["author"], s.clients["head"]
-	var made struct{ Note struct{ ID int64 } }
-	author.Post(t, fmt.Sprintf("/api/events/%d/notes", s.event),
-		map[string]any{"note": map[string]any{"contents": "classified"}}).Decode(t, &made)
-	note := fmt.Sprintf("/api/notes/%d", made.Note.ID)
+	id := s.newNote(t, map[string]any{"contents": "classified"})
+	note := paths(id)[0]
 	author.Put(t, note, map[string]any{"note": map[string]any{"contents": "declassified", "visible_pupil": true}})
 	author.Put(t, note, map[string]any{"note": map[string]any{"visible_pupil": true}}) // changes nothing
 	author.Delete(t, note)
-	record := fmt.Sprintf("Note:%d", made.Note.ID)
+	record := fmt.Sprintf("Note:%d", id)
 	want := []string{
 		fmt.Sprintf("delete %s: event_id %d →, owner_id %d →, contents →, visible_guest false →, visible_staff true "+
 			"→, visible_pupil true →", record, s.event, s.ids["author"]),
@@ -40,7 +38,7 @@ func TestAdministration_AuditOfNotesOutlivesTheirEvent(t *testing.T) {
 	s := newSchool(t)
 	author, head := s.clients["author"], s.clients["head"]
 	for range 3 {
-		author.Post(t, fmt.Sprintf("/api/events/%d/notes", s.event), map[string]any{"note": map[string]any{}})
+		s.newNote(t, map[string]any{})
 	}
 	author.Delete(t, fmt.Sprintf("/api/events/%d", s.event)).Want(t, 200, `{"status":"OK"}`)
 	waitForNoNotes(t, s.event)

@@ -54,8 +54,7 @@ func TestClients_EventsWithNotesAreThoseWhoseListIsNotEmpty(t *testing.T) {
 	add("own", map[string]any{"contents": "a", "visible_staff": false})
 	add("gone", map[string]any{"contents": "a", "visible_pupil": true, "visible_guest": true})
 	s.clients["author"].Delete(t, fmt.Sprint("/api/events/", s.event)).Must(t, http.StatusOK)
-	s.category = s.clients["head"].Import(t, "eventcategories",
-		map[string]any{"key": "care", "name": "Care", "confidential": true})["care"]
+	s.category = s.confidential(t)
 	add("confidential", map[string]any{"contents": "a", "visible_pupil": true, "visible_guest": true})
 
 	query := fmt.Sprint("/api/notes?events=", 1<<40)

@@ -6,6 +6,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
+
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
@@ -32,8 +35,7 @@ func TestDecisionsPart6_TheParentOfANoteIsTheEventAsTheCallerSeesIt(t *testing.T
 // A hidden event may also be confidential: then its notes are not shown to those from whom it is hidden.
 func TestDecisionsPart9_ANoteOfAHiddenConfidentialEventIsMissing(t *testing.T) {
 	s := newSchool(t)
-	s.category = s.clients["head"].Import(t, "eventcategories",
-		map[string]any{"key": "care", "name": "Care", "confidential": true})["care"]
+	s.category = s.confidential(t)
 	s.event = s.newEvent(t)
 	id := s.newNote(t, map[string]any{"contents": "a", "visible_pupil": true, "visible_guest": true})
 	for user, code := range map[string]int{
@@ -46,20 +48,29 @@ func TestDecisionsPart9_ANoteOfAHiddenConfidentialEventIsMissing(t *testing.T) {
 	}
 }
 
+// confidential makes such a category.
+func (s school) confidential(t *testing.T) int64 {
+	t.Helper()
+	return s.clients["head"].Import(t, "eventcategories",
+		map[string]any{"key": "care", "name": "Care", "confidential": true})["care"]
+}
+
+// noter is another user of that kind, who has added a note to the school's event.
+func (s school) noter(t *testing.T, kind string) (client *servicetest.Client, note int64) {
+	t.Helper()
+	secret := uuid.NewString()
+	s.clients["head"].Import(t, "users", map[string]any{"key": secret, "name": "Noter", "uuid": secret, "kind": kind,
+		"email": secret + "@school.example", "can_api": true, "can_add_notes": true})
+	client = system(t).Login(t, secret)
+	return client, client.Post(t, fmt.Sprintf("/api/events/%d/notes", s.event),
+		map[string]any{"note": map[string]any{"contents": "mine"}}).Must(t, http.StatusOK).Int(t, "note.id")
+}
+
 // Its owner could delete a note that it could no longer read or change, which revealed that the note exists.
 func TestDecisionsPart6_ANoteThatIsMissingToItsOwnerIsNotDeleted(t *testing.T) {
 	s := newSchool(t)
-	const uuid = "00000000-0000-4000-8000-000000000007"
-	s.clients["head"].Import(t, "users", map[string]any{
-		"key": "noter", "name": "noter", "email": "noter@school.example", "uuid": uuid, "can_api": true,
-		"can_add_notes": true,
-	})
-	noter := system(t).Login(t, uuid)
-	id := noter.Post(t, fmt.Sprintf("/api/events/%d/notes", s.event), map[string]any{"note": map[string]any{
-		"contents": "mine",
-	}}).Must(t, http.StatusOK).Int(t, "note.id")
-	category := s.clients["head"].Import(t, "eventcategories",
-		map[string]any{"key": "care", "name": "Care", "confidential": true})["care"]
+	noter, id := s.noter(t, "staff")
+	category := s.confidential(t)
 	s.clients["author"].Patch(t, fmt.Sprint("/api/events/", s.event), map[string]any{"event": map[string]any{
 		"event_category_id": category,
 	}}).Must(t, http.StatusOK)
@@ -74,15 +85,7 @@ func TestDecisionsPart6_ANoteThatIsMissingToItsOwnerIsNotDeleted(t *testing.T) {
 // A pupil who may add notes to any event is told of it no more by its own note, whether it reads or changes it.
 func TestDecisionsPart6_TheParentOfAPupilsOwnNoteIsHiddenAsItsEventIs(t *testing.T) {
 	s := newSchool(t)
-	const uuid = "00000000-0000-4000-8000-000000000006"
-	s.clients["head"].Import(t, "users", map[string]any{
-		"key": "reporter", "name": "reporter", "email": "reporter@school.example", "kind": "pupil", "uuid": uuid,
-		"can_api": true, "can_add_notes": true,
-	})
-	pupil := system(t).Login(t, uuid)
-	id := pupil.Post(t, fmt.Sprintf("/api/events/%d/notes", s.event), map[string]any{"note": map[string]any{
-		"contents": "mine",
-	}}).Must(t, http.StatusOK).Int(t, "note.id")
+	pupil, id := s.noter(t, "pupil")
 	for _, path := range paths(id) {
 		for what, body := range map[string]string{
 			"GET":     pupil.Get(t, path).Must(t, http.StatusOK).Body,

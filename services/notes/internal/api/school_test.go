@@ -70,15 +70,9 @@ func newSchool(t *testing.T) school {
 // newEvent makes the event of parentForm.
 func (s school) newEvent(t *testing.T) int64 {
 	t.Helper()
-	a := s.clients["author"].Post(t, "/api/events", map[string]any{"event": map[string]any{
-		"body": "Fire drill", "event_category_id": s.category, "starts_at": "2026-09-01 " +
-			"09:00", "ends_at": "2026-09-01 10:00"}, "elements": []string{}})
-	var reply struct{ Event struct{ ID int64 } }
-	a.Decode(t, &reply)
-	if a.Code != 200 || reply.Event.ID == 0 {
-		t.Fatalf("no event: %d %s", a.Code, a.Body)
-	}
-	return reply.Event.ID
+	return s.clients["author"].Post(t, "/api/events", map[string]any{"event": map[string]any{
+		"body": "Fire drill", "event_category_id": s.category, "starts_at": "2026-09-01 09:00",
+		"ends_at": "2026-09-01 10:00"}}).Must(t, 200).Int(t, "event.id")
 }
 
 // parentForm is the summary of an event of newEvent's.
@@ -94,13 +88,8 @@ func (s school) ownerForm(key string) string {
 // newNote adds a note of the author's to the school's event and returns its id.
 func (s school) newNote(t *testing.T, fields map[string]any) int64 {
 	t.Helper()
-	a := s.clients["author"].Post(t, fmt.Sprintf("/api/events/%d/notes", s.event), map[string]any{"note": fields})
-	var reply struct{ Note struct{ ID int64 } }
-	a.Decode(t, &reply)
-	if a.Code != 200 || reply.Note.ID == 0 {
-		t.Fatalf("no note: %d %s", a.Code, a.Body)
-	}
-	return reply.Note.ID
+	return s.clients["author"].Post(t, fmt.Sprintf("/api/events/%d/notes", s.event), map[string]any{"note": fields}).
+		Must(t, 200).Int(t, "note.id")
 }
 
 func quoted(text string) string {

@@ -3,7 +3,6 @@ package store_test
 import (
 	"fmt"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -11,7 +10,6 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
-	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
@@ -40,21 +38,6 @@ func load(t *testing.T, s *store.Notes, id int64) note.Note {
 	n, err := s.Get(t.Context(), id)
 	errortest.None(t, err)
 	return n
-}
-
-func TestLoad_ReturnsWhatWasInserted(t *testing.T) {
-	s, _ := open(t)
-	for _, want := range []note.Note{
-		{EventID: 3, OwnerID: 4, Contents: "a\n🚌 \x00 $set", Visibility: note.Visibility{Guest: true, Pupil: true},
-			HTML: "<p>a</p>\n", Markup: 1},
-		{EventID: 3, Visibility: note.Visibility{Staff: true}},
-		{EventID: 1 << 62, OwnerID: 1 << 62, Contents: strings.Repeat("🚌", 65536), Key: "n1", ImportHash: "h"},
-	} {
-		want.ID, want.Version = insert(t, s, want).ID, 1
-		valuetest.Equal(t, want, load(t, s, want.ID))
-	}
-	_, err := s.Get(t.Context(), 999)
-	errortest.Is(t, err, record.ErrNotFound)
 }
 
 // TestDecisionsPart6_NotesAreListedAsWritten by two replicas in turn, each of which takes ids in blocks, after those of
@@ -93,24 +76,6 @@ func ids(notes []note.Note) []int64 {
 		ids = append(ids, n.ID)
 	}
 	return ids
-}
-
-func TestInsertAll_StoresAllButTakenKeys(t *testing.T) {
-	s, _ := open(t)
-	first := insert(t, s, note.Note{EventID: 3, Key: "b"})
-	insert(t, s, note.Note{EventID: 3}) // notes without a key don't collide
-	notes := []note.Note{{EventID: 3, Key: "a"}, {EventID: 3, Key: "b"}, {EventID: 3, Key: "c"}}
-	taken, err := s.InsertAll(t.Context(), notes)
-	if err != nil || len(taken) != 1 || !taken[1] {
-		t.Fatalf("%v, %v", taken, err)
-	}
-	found, err := s.FindByKeys(t.Context(), []string{"a", "b", "c", "d"})
-	errortest.None(t, err)
-	got := map[string]int64{}
-	for _, n := range found {
-		got[n.Key] = n.ID
-	}
-	valuetest.Equal(t, map[string]int64{"a": notes[0].ID, "b": first.ID, "c": notes[2].ID}, got)
 }
 
 // A batch of 1,000 rows or events took 320 MB when they had long notes.
