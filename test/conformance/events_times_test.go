@@ -5,8 +5,6 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
-	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -170,7 +168,8 @@ func TestDecisionsPart4_NeitherStart(t *testing.T) {
 func TestDecisionsPart4_FormsOfDates(t *testing.T) {
 	proves(t, "decisions 4 date forms: YYYY-MM-DD; date-times with T or a space, seconds, fractions, Z or an offset",
 		"decisions 4 fractions: fractions of seconds are dropped",
-		"decisions 4 local time: no offset: the configured zone", "decisions 4 output", "2.3 times")
+		"decisions 4 local time: no offset: the configured zone",
+		"decisions 4 output: the configured zone, 2019-04-10T09:00:00.000+01:00", "2.3 times")
 	c := school.Booker(t)
 	at := func(hour, minute, second int) string {
 		return school.wire(time.Date(2019, 4, 10, hour, minute, second, 0, school.Zone))
@@ -384,41 +383,4 @@ func TestDecisionsPart4_DaysOf23And25Hours(t *testing.T) {
 		}
 		equal(t, "hours of "+day, ends.Sub(starts), 24*time.Hour-time.Duration(change.after-change.before)*time.Second)
 	}
-}
-
-// TestDecisionsPart4_LondonToTheLetter has literal offsets, so that it does not depend on the run's own zone data.
-func TestDecisionsPart4_LondonToTheLetter(t *testing.T) {
-	proves(t, "decisions 4 gap", "decisions 4 overlap",
-		"decisions 4 output: the configured zone, 2019-04-10T09:00:00.000+01:00", "decisions 4 days")
-	school.NeedsLondon(t)
-	c := school.Booker(t)
-	for text, want := range map[string]string{
-		"2019-03-31 00:59": "2019-03-31T00:59:00.000+00:00",
-		"2019-03-31 02:00": "2019-03-31T02:00:00.000+01:00", "2019-10-27 00:59": "2019-10-27T00:59:00.000+01:00",
-		"2019-10-27 01:00":    "2019-10-27T01:00:00.000+01:00",
-		"2019-10-27 01:59:59": "2019-10-27T01:59:59.000+01:00", "2019-10-27 02:00": "2019-10-27T02:00:00.000+00:00",
-		"2019-10-27T01:30Z":      "2019-10-27T01:30:00.000+00:00",
-		"2019-10-27T01:30+01:00": "2019-10-27T01:30:00.000+01:00", "2019-01-15 12:00": "2019-01-15T12:00:00.000+00:00",
-		"2019-07-15T12:00Z": "2019-07-15T13:00:00.000+01:00",
-		"1970-06-01 12:00":  "1970-06-01T12:00:00.000+01:00", // all of 1970 was an hour ahead
-	} {
-		equal(t, text, school.Event(t, c, only(object{"starts_at_text": text})).Text(t, "event.starts_at"), want)
-	}
-	for _, text := range []string{"2019-03-31 01:00", "2019-03-31 01:30", "2019-03-31 01:59:59"} {
-		wantInvalid(t, school.TryEvent(t, c, only(object{"starts_at_text": text})), "null",
-			`{"starts_at":["is skipped when the clock goes forward"]}`)
-	}
-	for day, want := range map[string]string{
-		"2019-03-31": "2019-03-31T00:00:00.000+00:00 to 2019-04-01T00:00:00.000+01:00, all-day",
-		"2019-10-27": "2019-10-27T00:00:00.000+01:00 to 2019-10-28T00:00:00.000+00:00, all-day",
-	} {
-		equal(t, day, span(t, school.Event(t, c, only(object{"starts_at_text": day, "all_day_field": true}))), want)
-	}
-	room := school.Location(t) // the 25 hours of 27 October
-	for i, at := range []string{"2019-10-26T22:59Z", "2019-10-26T23:00Z", "2019-10-27T00:30Z", "2019-10-27T01:30Z",
-		"2019-10-27T23:59Z", "2019-10-28T00:00Z"} {
-		school.book(t, c, fmt.Sprint(i), at, at, room)
-	}
-	equal(t, "27 October", strings.Join(slices.Sorted(strings.SplitSeq(listed(t,
-		on(t, c, room, "start_date=2019-10-27")), ", ")), ", "), "1, 2, 3, 4")
 }

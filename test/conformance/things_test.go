@@ -249,14 +249,6 @@ func (s *School) Wire(t *testing.T, local string) string {
 	return at.Format("2006-01-02T15:04:05.000-07:00")
 }
 
-// NeedsLondon skips the test unless the deployment's zone is Europe/London.
-func (s *School) NeedsLondon(t *testing.T) {
-	t.Helper()
-	if s.Zone.String() != "Europe/London" {
-		t.Skipf("the deployment's zone is %s", s.Zone)
-	}
-}
-
 // atOnce makes n concurrent calls, given by f, and returns the answers in the order of i.
 func atOnce(t *testing.T, n int, f func(i int) (method, path string, body any),
 	clients ...*servicetest.Client) []servicetest.Answer {

@@ -133,14 +133,30 @@ func TestFree_SlotsAreBoundedAndTakeNothingOfTheOtherQuestion(t *testing.T) {
 		`{"status":"Not found","exception":"RecordNotFound","message":"Couldn't find Element with 'id'=99999999"}`)
 }
 
-// TestFree_AmongThousands has more locations than one question allows, of which a group has 1,500.
+// TestFree_AmongThousands has more locations than one question allows, of which a group has 1,500. Until then it asks
+// for the timetables of all.
 func TestFree_AmongThousands(t *testing.T) {
 	const rooms, inGroup = 2001, 1500
 	own := servicetest.Start(t, servicetest.Options{})
 	s := &school{Client: own.Admin(t), mark: "M"}
 	site := s.group(t, "site")
+	b, a, again := s.add(t, "locations", "B", fields{"name": "B"}), s.add(t, "locations", "A", fields{"name": "A"}),
+		s.add(t, "locations", "again", fields{"name": "A"})
+	retire := func(id int64) { s.Delete(t, path("/api/admin/elements/%d", id)).Must(t, http.StatusOK) }
+	retire(s.add(t, "locations", "retired", fields{"name": "A"}))
+	s.event(t, "x", "2026-05-04 09:00", "2026-05-04 10:00", a, b)
+	equalIDs(t, "locations by name", s.timetables(t, "type=Location", may4to6), a, again, b)
+	equalIDs(t, "services", s.timetables(t, "type=Service", may4to6))
+	s.Get(t, "/api/timetables?type=Pupil").Want(t, http.StatusOK, `{"status":"OK","timetables":[]}`)
+	retire(a)
+	retire(b)
 	var all []int64
 	for first := 0; first < rooms; first += 500 {
+		if first == 1000 { // and one by name
+			s.Get(t, "/api/timetables?type=Location").Want(t, http.StatusBadRequest,
+				`{"status":"Bad request","message":"more than 1000 elements: ask for those of a group"}`)
+			retire(again)
+		}
 		var records, members []fields
 		for i := first; i < min(first+500, rooms); i++ {
 			records = append(records, fields{"key": fmt.Sprint(i), "name": path("Room %04d", i)})
@@ -162,6 +178,6 @@ func TestFree_AmongThousands(t *testing.T) {
 	free := s.free(t, path("type=Location&group=%d", site), from, to)
 	want := slices.Concat(all[:3], all[4:1000], all[1001:inGroup])
 	valuetest.List(t, free, want, "rooms are free")
-	s.Delete(t, path("/api/admin/elements/%d", all[0])).Must(t, http.StatusOK)
+	retire(all[0])
 	valuetest.Same(t, len(s.free(t, "type=Location", from, to)), rooms-3, "of all %d: are free", rooms-1)
 }

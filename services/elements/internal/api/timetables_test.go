@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
@@ -42,27 +41,6 @@ func (s *school) timetables(t *testing.T, query, days string) []int64 {
 func equalIDs(t *testing.T, what string, got []int64, want ...int64) {
 	t.Helper()
 	valuetest.Same(t, fmt.Sprint(got), fmt.Sprint(want), what)
-}
-
-func TestTimetables_OfATypeAreInOrderOfName(t *testing.T) {
-	own := servicetest.Start(t, servicetest.Options{})
-	s := &school{Client: own.Admin(t), mark: "M"}
-	b, a, again := s.add(t, "locations", "1", fields{"name": "B"}), s.add(t, "locations", "2", fields{"name": "A"}),
-		s.add(t, "locations", "3", fields{"name": "A"})
-	s.Delete(t, path("/api/admin/elements/%d", s.add(t, "locations", "4", fields{"name": "A"}))).Must(t, http.StatusOK)
-	s.event(t, "x", "2026-05-04 09:00", "2026-05-04 10:00", a, b)
-	equalIDs(t, "locations", s.timetables(t, "type=Location", may4to6), a, again, b)
-	equalIDs(t, "services", s.timetables(t, "type=Service", may4to6))
-	s.Get(t, "/api/timetables?type=Pupil").Want(t, http.StatusOK, `{"status":"OK","timetables":[]}`)
-
-	var many []fields
-	for i := range 998 {
-		many = append(many, fields{"key": fmt.Sprint("many", i), "name": fmt.Sprint("Many ", i)})
-	}
-	s.Import(t, "locations", many[:500]...)
-	s.Import(t, "locations", many[500:]...)
-	s.Get(t, "/api/timetables?type=Location").Want(t, http.StatusBadRequest,
-		`{"status":"Bad request","message":"more than 1000 elements: ask for those of a group"}`)
 }
 
 // TestHardToBreak_Row02_ManyTimetablesHaveAtMostEightMiB has 30 pupils in one group with 12 events of the longest title

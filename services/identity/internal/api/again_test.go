@@ -6,14 +6,11 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
-
-	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 )
 
 // TestHardToBreak_Row07_WhoNoLongerAdministersItIsNotGivenItAgain: of the repeatable routes of identity and elements.
 func TestHardToBreak_Row07_WhoNoLongerAdministersItIsNotGivenItAgain(t *testing.T) {
-	both := servicetest.Start(t, servicetest.Options{Services: []string{"identity", "elements"}})
-	admin := both.Admin(t)
+	both, admin := besideElements(t)
 	school := admin.Import(t, "groups", map[string]any{"key": "north", "name": "North", "school": true})["north"]
 	secret := uuid.NewString()
 	admin.Import(t, "users", map[string]any{"key": "head", "name": "Head", "email": "head@school.example",
@@ -23,7 +20,7 @@ func TestHardToBreak_Row07_WhoNoLongerAdministersItIsNotGivenItAgain(t *testing.
 	made := func() int64 {
 		id := admin.Post(t, "/api/admin/elements", map[string]any{"element": map[string]any{"entity_type": "Group",
 			"name": uuid.NewString()}}).Must(t, 201).Int(t, "element.id")
-		admin.Post(t, members, map[string]any{"members": []any{map[string]any{"element_id": id}}}).Must(t, 201)
+		join(t, admin, school, id)
 		return id
 	}
 	user := func(element int64) map[string]any {

@@ -15,11 +15,24 @@ import (
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
+// besideElements starts identity with the elements service beside.
+func besideElements(t *testing.T) (both *servicetest.System, admin *servicetest.Client) {
+	t.Helper()
+	both = servicetest.Start(t, servicetest.Options{Services: []string{"identity", "elements"}})
+	return both, both.Admin(t)
+}
+
+// join makes an element a member of a group.
+func join(t *testing.T, admin *servicetest.Client, group, element int64) {
+	t.Helper()
+	admin.Post(t, fmt.Sprintf("/api/admin/elements/%d/members", group),
+		map[string]any{"members": []any{map[string]any{"element_id": element}}}).Must(t, 201)
+}
+
 // TestAdministration_AnImportSaysWhoAdministersSchools runs the elements service beside: who administers which schools
 // comes with an import, and ends with one in the sessions that are there.
 func TestAdministration_AnImportSaysWhoAdministersSchools(t *testing.T) {
-	both := servicetest.Start(t, servicetest.Options{Services: []string{"identity", "elements"}})
-	admin := both.Admin(t)
+	both, admin := besideElements(t)
 	schools := admin.Import(t, "groups", map[string]any{"key": "north", "name": "North", "school": true},
 		map[string]any{"key": "south", "name": "South", "school": true},
 		map[string]any{"key": "old", "name": "Old", "school": true, "current": false},
@@ -127,8 +140,7 @@ func TestAdministration_AnImportSaysWhoAdministersSchools(t *testing.T) {
 
 	// An administrator of a school gives and takes no such right, in a dry run neither.
 	staff := admin.Import(t, "staff", map[string]any{"key": "17", "initials": "ABC", "forename": "Ann", "surname": "B"})
-	admin.Post(t, fmt.Sprintf("/api/admin/elements/%d/members", north),
-		map[string]any{"members": []any{map[string]any{"element_id": staff["17"]}}}).Must(t, 201)
+	join(t, admin, north, staff["17"])
 	client = both.Login(t, head["uuid"].(string))
 	colleague := map[string]any{"key": "ann", "name": "Ann", "email": "ann@school.example", "element": "Staff:17",
 		"can_api": true}
@@ -156,20 +168,17 @@ func TestAdministration_AnImportSaysWhoAdministersSchools(t *testing.T) {
 // well. Who administers the school acts as the teacher only where that gives it nothing that is not its own. By the
 // address a provider logs the teacher in.
 func TestAdministration_WhoRenewsAUUIDOrAnAddressGetsNoSayInElements(t *testing.T) {
-	both := servicetest.Start(t, servicetest.Options{Services: []string{"identity", "elements"}})
-	admin := both.Admin(t)
+	both, admin := besideElements(t)
 	school := admin.Import(t, "groups", map[string]any{"key": "north", "name": "North", "school": true})["north"]
 	staff := admin.Import(t, "staff", map[string]any{"key": "17", "initials": "ABC", "forename": "Ann", "surname": "B"})
 	buses := admin.Import(t, "properties", map[string]any{"key": "buses", "name": "Minibuses"})["buses"]
-	head := map[string]any{"key": "head", "name": "Head", "email": "head@school.example", "uuid": uuid.NewString(),
-		"can_api": true, "admin_of": []string{"north"}}
+	head := row(map[string]any{"admin_of": []string{"north"}})
 	ann := map[string]any{"key": "ann", "name": "Ann", "email": "ann@school.example", "element": "Staff:17",
 		"uuid": uuid.NewString(), "can_api": true}
 	id := admin.Import(t, "users", head, ann)["ann"]
 	belongs := func(element int64) {
 		t.Helper()
-		admin.Post(t, fmt.Sprintf("/api/admin/elements/%d/members", school),
-			map[string]any{"members": []any{map[string]any{"element_id": element}}}).Must(t, 201)
+		join(t, admin, school, element)
 	}
 	belongs(staff["17"])
 	client := both.Login(t, head["uuid"].(string))
@@ -219,8 +228,7 @@ func TestAdministration_WhoRenewsAUUIDOrAnAddressGetsNoSayInElements(t *testing.
 // An administrator of one school made a user for any person in it, and read as that person what only the other school,
 // or an admin, may.
 func TestAdministration_APersonOfTwoSchoolsGetsNoUserFromOne(t *testing.T) {
-	both := servicetest.Start(t, servicetest.Options{Services: []string{"identity", "elements"}})
-	admin := both.Admin(t)
+	both, admin := besideElements(t)
 	groups := admin.Import(t, "groups", map[string]any{"key": "north", "name": "North", "school": true},
 		map[string]any{"key": "south", "name": "South", "school": true},
 		map[string]any{"key": "infants", "name": "Infants", "school": true})
@@ -268,7 +276,8 @@ func TestAdministration_APersonOfTwoSchoolsGetsNoUserFromOne(t *testing.T) {
 		made++
 		name := fmt.Sprint("new", made)
 		fields := map[string]any{"name": name, "email": name + "@school.example", "element_id": staff[c.element]}
-		codes, result := map[string]int{"create": 403, "link": 403}, `"errors":{"element":["is that of a person of another school too, `
+		codes := map[string]int{"create": 403, "link": 403}
+		result := `"errors":{"element":["is that of a person of another school too, `
 		if c.may {
 			codes, result = map[string]int{"create": 201, "link": 200}, `"result":"created"`
 		}
@@ -323,8 +332,7 @@ func TestAdministration_APersonOfTwoSchoolsGetsNoUserFromOne(t *testing.T) {
 
 // TestErasure_TheUserOfAnErasedPersonStaysErased: it could be made active again, and given a uuid.
 func TestErasure_TheUserOfAnErasedPersonStaysErased(t *testing.T) {
-	both := servicetest.Start(t, servicetest.Options{Services: []string{"identity", "elements"}})
-	admin := both.Admin(t)
+	_, admin := besideElements(t)
 	pupil := admin.Import(t, "pupils", map[string]any{"key": "17", "forename": "Ann", "surname": "Bell"})["17"]
 	ann := map[string]any{"key": "ann", "name": "Ann Bell", "email": "ann@school.example", "element": "Pupil:17"}
 	user := fmt.Sprintf("/api/admin/users/%d", admin.Import(t, "users", ann)["ann"])
@@ -346,8 +354,7 @@ func TestErasure_TheUserOfAnErasedPersonStaysErased(t *testing.T) {
 
 // TestElements_AUserCanBeAnElement runs the elements service beside.
 func TestElements_AUserCanBeAnElement(t *testing.T) {
-	both := servicetest.Start(t, servicetest.Options{Services: []string{"identity", "elements"}})
-	admin := both.Admin(t)
+	both, admin := besideElements(t)
 	staff := admin.Import(t, "staff",
 		map[string]any{"key": "17", "initials": "ABC", "forename": "Ann", "surname": "Bell", "current": true})["17"]
 	record := map[string]any{"key": "1", "name": "Ann Bell", "email": "ann@school.example", "element": "Staff:17",

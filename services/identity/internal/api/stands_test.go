@@ -8,21 +8,18 @@ import (
 
 	"github.com/google/uuid"
 
-	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // TestOnlyAnAdminSaysWhomAUserStandsFor: the pupils of a user are checked by the API and by an import, and an
 // administrator of a school neither makes such a user nor gets to act as one.
 func TestOnlyAnAdminSaysWhomAUserStandsFor(t *testing.T) {
-	both := servicetest.Start(t, servicetest.Options{Services: []string{"identity", "elements"}})
-	admin := both.Admin(t)
+	both, admin := besideElements(t)
 	north := admin.Import(t, "groups", map[string]any{"key": "north", "name": "North", "school": true})["north"]
 	pupils := admin.Import(t, "pupils", map[string]any{"key": "1", "forename": "Zoë", "surname": "Bell"},
 		map[string]any{"key": "2", "forename": "Max", "surname": "Bell"})
 	staff := admin.Import(t, "staff", map[string]any{"key": "17", "initials": "ABC", "forename": "Ann", "surname": "B"})
-	admin.Post(t, fmt.Sprintf("/api/admin/elements/%d/members", north),
-		map[string]any{"members": []any{map[string]any{"element_id": staff["17"]}}}).Must(t, 201)
+	join(t, admin, north, staff["17"])
 	row := map[string]any{"key": "ann", "name": "Ann", "email": "ann@home.example", "kind": "pupil", "can_api": true}
 	id := admin.Import(t, "users", with(row, "stands_for", []string{"2", "1", "2"}))["ann"]
 	account := fmt.Sprintf("/api/admin/users/%d", id)
