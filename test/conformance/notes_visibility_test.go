@@ -3,7 +3,6 @@ package conformance_test
 import (
 	"fmt"
 	"net/http"
-	"strings"
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
@@ -77,18 +76,4 @@ func TestDecisionsPart6_OwnersSeeTheirOwn(t *testing.T) {
 		c.Put(t, notePaths(id)[0], object{"note": object{"contents": "changed"}}).WantCode(t, http.StatusOK)
 		c.Delete(t, notePaths(id)[1]).Want(t, http.StatusOK, `{"status":"OK"}`)
 	}
-}
-
-func TestDecisionsPart6_VisibilityFollowsTheFlags(t *testing.T) {
-	proves(t, "decisions 6 visible", "4.3 rule 2")
-	c, pupil := school.Booker(t), school.Login(t, school.UserWith(t, object{"kind": "pupil"}, "can_api"))
-	event := school.Event(t, c, nil).Int(t, "event.id")
-	id := addNote(t, c, event, object{"contents": "x"})
-	codes := []string{}
-	for _, visible := range []bool{false, true, false} {
-		c.Put(t, notePaths(id)[0], object{"note": object{"visible_pupil": visible}}).Must(t, http.StatusOK)
-		codes = append(codes, fmt.Sprint(pupil.Get(t, notePaths(id)[0]).Code, " ",
-			len(pupil.Get(t, notesPath(event)).Ints(t, "notes.#.id"))))
-	}
-	equal(t, "a pupil's answers", strings.Join(codes, ", "), "404 0, 200 1, 404 0")
 }

@@ -103,14 +103,6 @@ func TestDecisionsPart3_SearchPassesOverWhatHasTheGramsElsewhere(t *testing.T) {
 	valuetest.List(t, namesOf(found), []string{"zz abcd"})
 }
 
-func TestMemberships_OnePairHasOneDocument(t *testing.T) {
-	s, _ := open(t)
-	m := insert(t, s.Memberships, element.Membership{Group: 1, Member: 2, Days: days(5, 9)})[0]
-	taken, err := s.Memberships.Insert(t.Context(), []element.Membership{m, {Group: 2, Member: 1, Days: m.Days}})
-	errortest.None(t, err)
-	valuetest.List(t, taken, []int{0})
-}
-
 func TestMemberships_PairsLeaveNoneOut(t *testing.T) {
 	s, _ := open(t)
 	var all []element.Membership

@@ -124,22 +124,6 @@ func TestListEvents_GoesThroughAllEventsWithNotes(t *testing.T) {
 	valuetest.Same(t, len(got), events, "events")
 }
 
-func TestDeleteOfEvents_LeavesOthers(t *testing.T) {
-	s, _ := open(t)
-	insert(t, s, note.Note{EventID: 3})
-	insert(t, s, note.Note{EventID: 4})
-	stays := insert(t, s, note.Note{EventID: 5})
-	for range 2 {
-		errortest.None(t, s.DeleteOfEvents(t.Context(), []int64{3, 4, 6}))
-	}
-	for _, event := range []int64{3, 4} {
-		if notes, err := s.List(t.Context(), event); err != nil || len(notes) > 0 {
-			t.Errorf("event %d keeps %v, %v", event, notes, err)
-		}
-	}
-	load(t, s, stays.ID)
-}
-
 // TestNoRequestScans explains the filters of the store as it sends them.
 func TestNoRequestScans(t *testing.T) {
 	s, db := open(t)

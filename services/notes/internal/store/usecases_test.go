@@ -195,6 +195,8 @@ func TestHardToBreak_Row08_OneWrongAnswerDeletesNoNotes(t *testing.T) {
 	s, events, _ := newService(t)
 	create(t, s, 101, "a")
 	create(t, s, 102, "b")
+	events.records["e3"] = 103
+	create(t, s, 103, "c")
 	orphans := s.Orphans()
 	for range 3 {
 		delete(events.records, "e1")
@@ -203,6 +205,7 @@ func TestHardToBreak_Row08_OneWrongAnswerDeletesNoNotes(t *testing.T) {
 		look(t, orphans, 0)
 	}
 	delete(events.records, "e1")
+	delete(events.records, "e2")
 	look(t, orphans, 0)
 	events.away = errors.New("away")
 	if n, err := orphans.Sweep(t.Context()); n != 0 || !errors.Is(err, events.away) {
@@ -210,9 +213,10 @@ func TestHardToBreak_Row08_OneWrongAnswerDeletesNoNotes(t *testing.T) {
 	}
 	wantNotes(t, s, 101, 1)
 	events.away = nil
-	look(t, orphans, 1, 0)
+	look(t, orphans, 2, 0)
 	wantNotes(t, s, 101, 0)
-	wantNotes(t, s, 102, 1)
+	wantNotes(t, s, 102, 0)
+	wantNotes(t, s, 103, 1)
 }
 
 // look fails the test unless each look deletes the notes of that many events.
