@@ -13,7 +13,6 @@ require (
 	go.mongodb.org/mongo-driver/v2 v2.10.0
 	golang.org/x/net v0.62.0
 	golang.org/x/sync v0.25.0
-	pgregory.net/rapid v1.3.0
 )
 
 require (

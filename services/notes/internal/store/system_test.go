@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"pgregory.net/rapid"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
@@ -81,6 +80,10 @@ func TestSystemNotes_ANoteIsCreatedLeftAloneUpdatedAndRemoved(t *testing.T) {
 	}
 	got := keepNotes(t, s, false, about(101, "c"))
 	valuetest.Same(t, got[0], fact.NoteCreated, "after the removal: %q", got)
+	keepNotes(t, s, false, about(104, "d"), about(103, "e"))
+	got = keepNotes(t, s, false, about(105, "f"), about(103, "e"), about(106, ""), about(101, ""), about(104, "g"))
+	valuetest.List(t, got, []fact.NoteChange{fact.NoteCreated, fact.NoteUnchanged, fact.NoNote, fact.NoteRemoved,
+		fact.NoteUpdated}, "at once")
 	valuetest.Same(t, onlyNote(t, s, 102).ID, byHand, "a note of a user's was touched")
 }
 
@@ -141,55 +144,6 @@ func TestSystemNotes_ManyAtOnceMakeOneNote(t *testing.T) {
 			}
 		}
 	}
-}
-
-// Whatever is asked for in whatever order, the notes are those of the map that was last told.
-func TestSystemNotes_NotesAreThoseOfTheModel(t *testing.T) {
-	s, _, _ := newService(t)
-	var base int64 = 1000
-	rapid.Check(t, func(rt *rapid.T) {
-		base += 10
-		model := map[int64]fact.SystemNote{}
-		for range rapid.IntRange(1, 5).Draw(rt, "runs") {
-			var asked []fact.SystemNote
-			var want []fact.NoteChange
-			for _, event := range rapid.SliceOfNDistinct(rapid.Int64Range(0, 4), 1, 5, rapid.ID[int64]).Draw(rt,
-				"events") {
-				n := fact.SystemNote{
-					EventID: base + event, Day: 20700,
-					Contents: rapid.SampledFrom([]string{"", "a", "b"}).Draw(rt, "contents"),
-				}
-				old, exists := model[n.EventID]
-				switch {
-				case !exists && n.Contents == "":
-					want = append(want, fact.NoNote)
-				case !exists:
-					want = append(want, fact.NoteCreated)
-				case n.Contents == "":
-					want = append(want, fact.NoteRemoved)
-				case n == old:
-					want = append(want, fact.NoteUnchanged)
-				default:
-					want = append(want, fact.NoteUpdated)
-				}
-				if delete(model, n.EventID); n.Contents != "" {
-					model[n.EventID] = n
-				}
-				asked = append(asked, n)
-			}
-			if got := keepNotes(t, s, false, asked...); !slices.Equal(got, want) {
-				rt.Fatalf("%+v: %q, want %q", asked, got, want)
-			}
-		}
-		stored, err := s.Store.FindOnTopic(t.Context(), fact.Absences,
-			[]int64{base, base + 1, base + 2, base + 3, base + 4})
-		if err != nil || len(stored) != len(model) {
-			rt.Fatalf("%+v, %v, want %+v", stored, err, model)
-		}
-		for _, n := range stored {
-			valuetest.MustSame(rt, n.Contents, model[n.EventID].Contents, "%+v, want %+v", n, model[n.EventID])
-		}
-	})
 }
 
 // A note of the system's has the titles of other events as they are when it is read, and
