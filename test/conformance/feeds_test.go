@@ -3,11 +3,11 @@ package conformance_test
 import (
 	"fmt"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // newFeed makes a feed and returns its id and its address.
@@ -49,13 +49,13 @@ func TestDecisionsPart3_EachChangeOfAFeedIsInTheAudit(t *testing.T) {
 	public.Get(t, second).WantCode(t, http.StatusOK)
 	c.Delete(t, fmt.Sprintf("%s/feeds/%d", elementPath(room), id)).Must(t, http.StatusOK)
 	equal(t, "the code after the end", public.Get(t, second).Code, http.StatusNotFound)
-	var told []string
-	for _, line := range school.Admin().Audit(t, "elements", fmt.Sprintf("record=Feed:%d", id)) {
-		told = append(told, line.Action)
-		equal(t, "who did it", *line.UserID, u.ID)
-	}
-	slices.Sort(told)
-	equal(t, "entries of the feed", told, []string{"create", "delete", "update"})
+	c.Delete(t, fmt.Sprintf("%s/feeds/%d", elementPath(room), id)).WantCode(t, http.StatusNotFound) // has no entry
+	record, both := fmt.Sprintf("Feed:%d", id), fmt.Sprintf("record=Element:%d&user=%d", room.ID, u.ID)
+	want := []string{fmt.Sprintf("delete %s: user %d →, element %d →", record, u.ID, room.ID),
+		fmt.Sprintf("update %s: address →", record),
+		fmt.Sprintf("create %s: user → %d, element → %d, address →", record, u.ID, room.ID)}
+	valuetest.List(t, school.Admin().AuditTexts(t, "elements", "record="+record), want, "entries of the feed")
+	valuetest.List(t, school.Admin().AuditTexts(t, "elements", both), want, "entries of the element, by the user")
 	all := school.Admin().Get(t, fmt.Sprintf("/api/admin/audit/elements?record=Feed:%d", id)).Body
 	for _, address := range []string{first, second} {
 		token := strings.TrimSuffix(strings.TrimPrefix(address, "/ical/"), ".ics")
