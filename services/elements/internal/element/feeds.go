@@ -163,7 +163,7 @@ func (s *Service) RenewFeed(
 // viewerOf returns the viewer for reads of u's feeds.
 func (s *Service) viewerOf(u fact.User) fact.Sight {
 	return s.viewer(principal.Principal{
-		UserID: u.ID, Kind: u.Kind, ElementID: u.ElementID, StandsFor: u.StandsFor,
+		UserID: u.ID, Kind: u.Kind, ElementID: u.ElementID, StandsFor: u.StandsFor, AdminOf: u.AdminOf,
 		Permissions: principal.Permissions{Admin: u.Admin},
 	})
 }

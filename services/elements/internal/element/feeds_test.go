@@ -1,6 +1,7 @@
 package element
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
@@ -33,4 +34,11 @@ func TestHardToBreak_Row12_AFeedWorksForItsUserAsItIsNow(t *testing.T) {
 	} {
 		valuetest.Same(t, (Feed{UserVersion: c.version}).worksFor(c.user, c.of), c.works, name)
 	}
+}
+
+func TestHardToBreak_Row12_AFeedSeesTheSchoolsThatItsUserAdministers(t *testing.T) {
+	s := New(Options{Sights: principal.Sights{Staff: principal.SeesSchool}})
+	of := s.viewerOf(fact.User{Kind: principal.Staff, ElementID: 7, StandsFor: []int64{8}, AdminOf: []int64{9}})
+	session := principal.Principal{Kind: principal.Staff, ElementID: 7, StandsFor: []int64{8}, AdminOf: []int64{9}}
+	valuetest.Holds(t, reflect.DeepEqual(of, s.viewer(session)), "a feed sees as %+v", of)
 }
