@@ -12,6 +12,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -20,6 +21,27 @@ const (
 	gym, hall                 = 21, 22 // elements of the north; the hall has an administrator
 	keeper, head, both, other = 31, 32, 33, 34
 )
+
+// secret stands in for the categories: each is confidential.
+type secret struct{}
+
+func (secret) Find(_ context.Context, ids []int64, _ []string) ([]category.Category, error) {
+	return []category.Category{{ID: ids[0], Flags: category.Flags{Confidential: true}}}, nil
+}
+
+// Webhooks were sent the reasons of decisions about confidential events, which answers show only to those concerned.
+func TestDecisionsPart9_AWebhookIsSentNeitherTitleNorReasonOfAConfidentialEvent(t *testing.T) {
+	s := &Service{Options: Options{Categories: secret{}}}
+	n := Notice{Notice: event.Notice{
+		Event:   event.NoticeEvent{Body: "Mia is excluded", CategoryID: 9},
+		Entries: []event.Entry{{Reason: "Mia is ill"}},
+	}}
+	sent, err := s.redacted(t.Context(), n)
+	errortest.None(t, err)
+	valuetest.Same(t, sent.Event.Body, event.RedactedBody, "the title that is sent")
+	valuetest.Same(t, sent.Entries[0].Reason, "", "the reason that is sent")
+	valuetest.Same(t, n.Entries[0].Reason, "Mia is ill", "the reason for those concerned")
+}
 
 // district stands in for the neighbours.
 type district struct{ Elements }

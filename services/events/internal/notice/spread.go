@@ -53,7 +53,7 @@ func (s *Service) spreadOne(ctx context.Context, n Notice) error {
 	if err != nil {
 		return err
 	}
-	told, err := s.schoolsTold(ctx, n, schools, elements)
+	told, err := s.schoolsTold(ctx, redacted, schools, elements)
 	if err != nil {
 		return err
 	}
@@ -82,11 +82,16 @@ func (s *Service) spreadOne(ctx context.Context, n Notice) error {
 	return s.Store.Spread(ctx, n.ID)
 }
 
-// redacted is a notice for those who may not know the title of a confidential event (decisions, part 9).
+// redacted is a notice for those who may not know what a confidential event is: without its title, and without the
+// reasons of decisions (decisions, part 9).
 func (s *Service) redacted(ctx context.Context, n Notice) (Notice, error) {
 	of, err := s.Categories.Find(ctx, []int64{n.Event.CategoryID}, nil)
 	if len(of) > 0 && of[0].Confidential {
 		n.Event.Body = event.RedactedBody
+		n.Entries = slices.Clone(n.Entries)
+		for i := range n.Entries {
+			n.Entries[i].Reason = ""
+		}
 	}
 	return n, err
 }
