@@ -179,6 +179,9 @@ func (v *visit) people(user client.Record) (*peopleShown, error) {
 	p := &peopleShown{Find: strings.TrimSpace(v.c.Query("find")),
 		Stands: v.me.Permissions.Admin && (kind == principal.Pupil || len(pupils) > 0),
 		Blind:  v.sights.Of(kind, user.Inner("permissions").Text("admin") == yes) == principal.SeesPublic}
+	if !p.Stands {
+		pupils = nil // who may be of another school, so that the visitor may not see their days
+	}
 	ids := slices.DeleteFunc(append(pupils, own), func(id int64) bool { return id == 0 })
 	if len(ids) > 0 {
 		named, err := v.timetables(url.Values{"elements": {joinIDs(ids)}, "start_date": {v.zone.DayOf(v.now).String()}})

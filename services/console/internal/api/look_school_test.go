@@ -1,0 +1,55 @@
+package api
+
+import (
+	"fmt"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+
+	"github.com/belfry-schools/belfry/pkg/testing/errortest"
+	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
+)
+
+// TestLookAfter_AnAdministratorOfASchoolIsLedToNothingThatIsRefused: a teacher of the school stands for a child of
+// another one, whose days the administrator may not see. The audit of notes is for admins alone.
+func TestLookAfter_AnAdministratorOfASchoolIsLedToNothingThatIsRefused(t *testing.T) {
+	s := servicetest.Start(t, servicetest.Options{
+		Console: true, NoRace: true, Env: map[string]string{"BELFRY_STAFF_SEE": "school"},
+	})
+	admin, key := s.Admin(t), uuid.NewString()
+	schools := admin.Import(t, "groups", map[string]any{"key": "north", "name": "North", "school": true},
+		map[string]any{"key": "south", "name": "South", "school": true})
+	teacher := admin.Import(t, "staff",
+		map[string]any{"key": "ann", "initials": "AB", "forename": "Ann", "surname": "Bell"})["ann"]
+	child := admin.Import(t, "pupils", map[string]any{"key": "zoe", "forename": "Zoe", "surname": "Bell"})["zoe"]
+	for school, member := range map[string]int64{"north": teacher, "south": child} {
+		admin.Post(t, fmt.Sprintf("/api/admin/elements/%d/members", schools[school]),
+			map[string]any{"members": []any{map[string]any{"element_id": member}}}).Must(t, http.StatusCreated)
+	}
+	user := func(key string, fields map[string]any) map[string]any {
+		fields["key"], fields["name"], fields["email"], fields["can_api"] = key, key, key+"@school.example", true
+		return fields
+	}
+	users := admin.Import(t, "users",
+		user("ann", map[string]any{"element": "Staff:ann", "stands_for": []string{"zoe"}}),
+		user("head", map[string]any{"uuid": key, "admin_of": []string{"north"}}))
+
+	jar, err := cookiejar.New(nil)
+	errortest.None(t, err)
+	head := &browser{t: t, http: &http.Client{Jar: jar}, base: s.URL}
+	head.send("/sign-in", url.Values{"uuid": {key}}, http.StatusOK)
+	at := fmt.Sprintf("/look-after/users/%d", users["ann"])
+	head.open("/look-after/users", http.StatusOK, at)
+	page := head.open(at, http.StatusOK, "AB - Ann Bell")
+	valuetest.Lacks(t, page, "Zoe", "the page of the teacher")
+	for _, link := range strings.Split(head.open("/look-after/history", http.StatusOK), `href="`)[1:] {
+		if path, _, _ := strings.Cut(link, `"`); strings.HasPrefix(path, "/look-after/history?service=") {
+			head.open(path, http.StatusOK)
+		}
+	}
+}
