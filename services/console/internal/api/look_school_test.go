@@ -16,7 +16,8 @@ import (
 )
 
 // TestLookAfter_AnAdministratorOfASchoolIsLedToNothingThatIsRefused: a teacher of the school stands for a child of
-// another one, whose days the administrator may not see. The audit of notes is for admins alone.
+// another one, whose days the administrator may not see. The audit of notes is for admins alone. An administrator of
+// two schools finds what belongs to them, and not what belongs to none.
 func TestLookAfter_AnAdministratorOfASchoolIsLedToNothingThatIsRefused(t *testing.T) {
 	s := servicetest.Start(t, servicetest.Options{
 		Console: true, NoRace: true, Env: map[string]string{"BELFRY_STAFF_SEE": "school"},
@@ -35,14 +36,21 @@ func TestLookAfter_AnAdministratorOfASchoolIsLedToNothingThatIsRefused(t *testin
 		fields["key"], fields["name"], fields["email"], fields["can_api"] = key, key, key+"@school.example", true
 		return fields
 	}
+	admin.Import(t, "staff", map[string]any{"key": "cy", "initials": "CB", "forename": "Cy", "surname": "Bell"})
+	both := uuid.NewString()
 	users := admin.Import(t, "users",
+		user("both", map[string]any{"uuid": both, "admin_of": []string{"north", "south"}}),
 		user("ann", map[string]any{"element": "Staff:ann", "stands_for": []string{"zoe"}}),
 		user("head", map[string]any{"uuid": key, "admin_of": []string{"north"}}))
 
-	jar, err := cookiejar.New(nil)
-	errortest.None(t, err)
-	head := &browser{t: t, http: &http.Client{Jar: jar}, base: s.URL}
-	head.send("/sign-in", url.Values{"uuid": {key}}, http.StatusOK)
+	signIn := func(key string) *browser {
+		jar, err := cookiejar.New(nil)
+		errortest.None(t, err)
+		b := &browser{t: t, http: &http.Client{Jar: jar}, base: s.URL}
+		b.send("/sign-in", url.Values{"uuid": {key}}, http.StatusOK)
+		return b
+	}
+	head := signIn(key)
 	at := fmt.Sprintf("/look-after/users/%d", users["ann"])
 	head.open("/look-after/users", http.StatusOK, at)
 	page := head.open(at, http.StatusOK, "AB - Ann Bell")
@@ -52,4 +60,12 @@ func TestLookAfter_AnAdministratorOfASchoolIsLedToNothingThatIsRefused(t *testin
 			head.open(path, http.StatusOK)
 		}
 	}
+
+	of := signIn(both)
+	for _, search := range []string{"", "?q=bell"} {
+		listed := of.open("/look-after/list/Staff"+search, http.StatusOK, "AB - Ann Bell")
+		valuetest.Lacks(t, listed, "Cy Bell", "the list of the staff"+search)
+		of.open("/look-after/list/Pupil"+search, http.StatusOK, "Zoe Bell")
+	}
+	of.open(fmt.Sprintf("/look-after/elements/%d", child), http.StatusOK)
 }
