@@ -143,7 +143,7 @@ func changeUser(s surroundings) *cobra.Command {
 
 func deactivateUser(s surroundings) *cobra.Command {
 	return administrative(s, &cobra.Command{
-		Use: "deactivate USER", Short: "Lock a user out and end its sessions; its events stay",
+		Use: "deactivate USER", Short: "Lock a user out and end its sessions, tokens and feeds; its events stay",
 		Example: "  belfryctl users deactivate anna.bell@school.example",
 	}, func(j job) error {
 		return users.remove(j, "", "user %d can't log in any more; its sessions have ended")
@@ -152,7 +152,8 @@ func deactivateUser(s surroundings) *cobra.Command {
 
 func newUUID(s surroundings) *cobra.Command {
 	return administrative(s, &cobra.Command{
-		Use: "new-uuid USER", Short: "Give a user a new uuid and print it, once; the old one and all sessions end",
+		Use:     "new-uuid USER",
+		Short:   "Give a user a new uuid and print it, once; the old one and all sessions, tokens and feeds end",
 		Example: "  belfryctl users new-uuid 12 > uuid-of-12",
 	}, func(j job) error {
 		id, _, err := users.at(j)
