@@ -90,6 +90,9 @@ type resource struct {
 	path, part string                           // of the API
 	id         func(job, string) (int64, error) // of the record that an argument names
 	shown      []string                         // the fields that are printed of one
+	flags      func(*cobra.Command)             // adds the flags of its fields
+	fields     func(job) (map[string]any, error)
+	argument   string // the field that is the first argument of add; "": none
 }
 
 // at returns the id of the record that the first argument names, and its path.
@@ -107,27 +110,38 @@ func (r resource) show(j job) error {
 	return j.show(err, r.part, record, r.shown...)
 }
 
-// add creates a record with the fields, and shows it with fields that are shown only once.
-func (r resource) add(j job, fields func(job) (map[string]any, error), once ...string) error {
-	given, err := fields(j)
-	if err != nil {
-		return err
-	}
-	record, err := j.c.Create(j.ctx, r.path, r.part, given)
-	return j.show(err, r.part, record, append(r.shown[:len(r.shown):len(r.shown)], once...)...)
+// adds completes a command that creates a record of the given fields, and shows it with fields that are shown only
+// once.
+func (r resource) adds(s surroundings, command *cobra.Command, once ...string) *cobra.Command {
+	r.flags(command)
+	return administrative(s, command, func(j job) error {
+		given, err := r.fields(j)
+		if err != nil {
+			return err
+		}
+		if r.argument != "" {
+			given[r.argument] = j.args[0]
+		}
+		record, err := j.c.Create(j.ctx, r.path, r.part, given)
+		return j.show(err, r.part, record, slices.Concat(r.shown, once)...)
+	})
 }
 
-func (r resource) change(j job, fields func(job) (map[string]any, error)) error {
-	_, path, err := r.at(j)
-	if err != nil {
-		return err
-	}
-	given, err := fields(j)
-	if err != nil {
-		return err
-	}
-	record, err := j.c.Change(j.ctx, path, r.part, given)
-	return j.show(err, r.part, record, r.shown...)
+// changes completes a command that changes the given fields of a record.
+func (r resource) changes(s surroundings, command *cobra.Command) *cobra.Command {
+	r.flags(command)
+	return administrative(s, command, func(j job) error {
+		_, path, err := r.at(j)
+		if err != nil {
+			return err
+		}
+		given, err := r.fields(j)
+		if err != nil {
+			return err
+		}
+		record, err := j.c.Change(j.ctx, path, r.part, given)
+		return j.show(err, r.part, record, r.shown...)
+	})
 }
 
 // remove deletes the record, or what belongs to it below its path, and prints a sentence with its id.

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/client/api"
@@ -18,13 +17,21 @@ const categoryPath = "/api/admin/eventcategories"
 var categoryFlags = []string{"schoolwide", "publish", "visible", "unimportant", "can_merge", "can_borrow",
 	"compactable", "privileged", "clash_check", "busy", "timetable", "confidential"}
 
-var categories = resource{categoryPath, "eventcategory", job.categoryID,
-	append([]string{"id", "name", "pecking_order", "school_id"}, categoryFlags...)}
+var categories = resource{path: categoryPath, part: "eventcategory", id: job.categoryID, flags: addCategoryFlags,
+	fields: func(j job) (map[string]any, error) { return j.fieldsGiven("school") },
+	shown:  append([]string{"id", "name", "pecking_order", "school_id"}, categoryFlags...)}
 
 func categoriesCommand(s surroundings) *cobra.Command {
 	return family("categories", "List and change the categories of events",
-		"CATEGORY is an id or a name. The login is as for import.", listCategories(s), addCategory(s),
-		changeCategory(s))
+		"CATEGORY is an id or a name. The login is as for import.", listCategories(s),
+		categories.adds(s, &cobra.Command{
+			Use: "add", Short: "Add a category",
+			Example: "  belfryctl categories add --name Exam --pecking-order 30 --busy --clash-check",
+		}),
+		categories.changes(s, &cobra.Command{
+			Use: "change CATEGORY", Short: "Change a category; what is not given stays",
+			Example: "  belfryctl categories change Fixture --privileged=false",
+		}))
 }
 
 func listCategories(s surroundings) *cobra.Command {
@@ -55,33 +62,14 @@ func listCategories(s surroundings) *cobra.Command {
 }
 
 // addCategoryFlags adds the flags of a category's fields.
-func addCategoryFlags(flags *pflag.FlagSet) {
+func addCategoryFlags(command *cobra.Command) {
+	flags := command.Flags()
 	flags.String("name", "", "the name, which no other category of its school has, or of none")
 	flags.Int("pecking-order", 0, "where it stands among categories")
 	flags.String("school", "", "the group of the school whose own it is; empty: of none, which takes admin")
 	for _, flag := range categoryFlags {
 		flags.Bool(strings.ReplaceAll(flag, "_", "-"), false, "whether it is "+flag)
 	}
-}
-
-func categoryFields(j job) (map[string]any, error) { return j.fieldsGiven("school") }
-
-func addCategory(s surroundings) *cobra.Command {
-	command := &cobra.Command{
-		Use: "add", Short: "Add a category",
-		Example: "  belfryctl categories add --name Exam --pecking-order 30 --busy --clash-check",
-	}
-	addCategoryFlags(command.Flags())
-	return administrative(s, command, func(j job) error { return categories.add(j, categoryFields) })
-}
-
-func changeCategory(s surroundings) *cobra.Command {
-	command := &cobra.Command{
-		Use: "change CATEGORY", Short: "Change a category; what is not given stays",
-		Example: "  belfryctl categories change Fixture --privileged=false",
-	}
-	addCategoryFlags(command.Flags())
-	return administrative(s, command, func(j job) error { return categories.change(j, categoryFields) })
 }
 
 // categoryID returns the category that an argument names: by id or name.

@@ -6,16 +6,17 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"github.com/spf13/pflag"
 
 	"github.com/belfry-schools/belfry/client/api"
 )
 
 const elementPath = "/api/admin/elements"
 
-var elements = resource{elementPath, "element", job.elementID, []string{"id", "key", "name", "entity_type",
-	"entity_id", "current", "uuid", "initials", "title", "forename", "surname", "known_as", "year_group", "house_name",
-	"tutor_group", "email", "short_name", "description", "resource", "school", "make_public", "open_to", "controlled"}}
+var elements = resource{path: elementPath, part: "element", id: job.elementID, flags: detailFlags,
+	fields: detailFields, argument: "entity_type", shown: []string{"id", "key", "name", "entity_type", "entity_id",
+		"current", "uuid", "initials", "title", "forename", "surname", "known_as", "year_group", "house_name",
+		"tutor_group", "email", "short_name", "description", "resource", "school", "make_public", "open_to",
+		"controlled"}}
 
 var entityTypes = []string{"Staff", "Pupil", "Location", "Group", "Property", "Service", "Subject"}
 
@@ -23,7 +24,26 @@ func elementsCommand(s surroundings) *cobra.Command {
 	return family("elements", "List and change people, rooms, groups and things",
 		`ELEMENT is an id, or the key that it was imported with, such as Staff:17. The login is as for
 import.`,
-		listElements(s), showElement(s), addElement(s), changeElement(s), retireElement(s))
+		listElements(s),
+		administrative(s, &cobra.Command{
+			Use: "show ELEMENT", Short: "Show an element",
+			Example: "  belfryctl elements show Staff:17",
+		}, elements.show),
+		elements.adds(s, &cobra.Command{
+			Use: "add TYPE", Short: "Add an element",
+			Long: `Adds an element of a TYPE: ` + strings.Join(entityTypes, ", ") + `.`,
+			Example: `  belfryctl elements add Staff --initials AB --forename Anna --surname Bell
+  belfryctl elements add Group --name Minibuses --resource`,
+			ValidArgs: entityTypes,
+		}),
+		elements.changes(s, &cobra.Command{
+			Use: "change ELEMENT", Short: "Change an element; what is not given stays, what is empty is emptied",
+			Example: "  belfryctl elements change Location:G71 --name 'Room 71' --short-name ''",
+		}),
+		administrative(s, &cobra.Command{
+			Use: "retire ELEMENT", Short: "Make an element no longer current; its history stays",
+			Example: "  belfryctl elements retire Staff:17",
+		}, func(j job) error { return elements.remove(j, "", "element %d is no longer current") }, dataFormats...))
 }
 
 func listElements(s surroundings) *cobra.Command {
@@ -69,15 +89,9 @@ func listElements(s surroundings) *cobra.Command {
 	})
 }
 
-func showElement(s surroundings) *cobra.Command {
-	return administrative(s, &cobra.Command{
-		Use: "show ELEMENT", Short: "Show an element",
-		Example: "  belfryctl elements show Staff:17",
-	}, elements.show)
-}
-
 // detailFlags are the flags of an element's fields.
-func detailFlags(flags *pflag.FlagSet) {
+func detailFlags(command *cobra.Command) {
+	flags := command.Flags()
 	for name, usage := range map[string]string{
 		"name": "of all types but Staff and Pupil, whose names are made of the others", "initials": "Staff",
 		"title": "Staff", "forename": "Staff and Pupil", "surname": "Staff and Pupil", "known-as": "Pupil",
@@ -102,40 +116,6 @@ func detailFields(j job) (map[string]any, error) {
 		}
 	}
 	return fields, err
-}
-
-func addElement(s surroundings) *cobra.Command {
-	command := &cobra.Command{
-		Use: "add TYPE", Short: "Add an element",
-		Long: `Adds an element of a TYPE: ` + strings.Join(entityTypes, ", ") + `.`,
-		Example: `  belfryctl elements add Staff --initials AB --forename Anna --surname Bell
-  belfryctl elements add Group --name Minibuses --resource`,
-		ValidArgs: entityTypes,
-	}
-	detailFlags(command.Flags())
-	return administrative(s, command, func(j job) error {
-		return elements.add(j, func(j job) (map[string]any, error) {
-			fields, err := detailFields(j)
-			fields["entity_type"] = j.args[0]
-			return fields, err
-		})
-	})
-}
-
-func changeElement(s surroundings) *cobra.Command {
-	command := &cobra.Command{
-		Use: "change ELEMENT", Short: "Change an element; what is not given stays, what is empty is emptied",
-		Example: "  belfryctl elements change Location:G71 --name 'Room 71' --short-name ''",
-	}
-	detailFlags(command.Flags())
-	return administrative(s, command, func(j job) error { return elements.change(j, detailFields) })
-}
-
-func retireElement(s surroundings) *cobra.Command {
-	return administrative(s, &cobra.Command{
-		Use: "retire ELEMENT", Short: "Make an element no longer current; its history stays",
-		Example: "  belfryctl elements retire Staff:17",
-	}, func(j job) error { return elements.remove(j, "", "element %d is no longer current") }, dataFormats...)
 }
 
 func administratorsCommand(s surroundings) *cobra.Command {

@@ -17,8 +17,9 @@ var permissionNames = principal.PermissionNames()
 
 const userPath = "/api/admin/users"
 
-var users = resource{userPath, "user", job.userID, []string{"id", "key", "name", "email", "kind", "element_id",
-	"active", "permissions", "admin_of", "stands_for", "duplicate_email"}}
+var users = resource{path: userPath, part: "user", id: job.userID, flags: userFlags, fields: userFields,
+	shown: []string{"id", "key", "name", "email", "kind", "element_id", "active", "permissions", "admin_of", "stands_for",
+		"duplicate_email"}}
 
 // granted are the permissions of a user.
 type granted map[string]bool
@@ -31,7 +32,30 @@ func (g granted) String() string {
 func usersCommand(s surroundings) *cobra.Command {
 	return family("users", "List and change those who may use Belfry",
 		"USER is an id, or an e-mail address that only one user has. The login is as for import.", listUsers(s),
-		showUser(s), addUser(s), changeUser(s), deactivateUser(s), newUUID(s),
+		administrative(s, &cobra.Command{
+			Use: "show USER", Short: "Show a user",
+			Example: "  belfryctl users show 12\n  belfryctl users show anna.bell@school.example -o json",
+		}, users.show),
+		users.adds(s, &cobra.Command{
+			Use: "add", Short: "Add a user and print the new uuid, once",
+			Long: `Adds a user and prints it with its uuid, which is the user's password. It is never shown again:
+hand it over, or keep it as you keep passwords. To a token, such as login keeps, no uuid is
+shown: it would outlive the token.`,
+			Example: "  belfryctl users add --name 'Ben Hall' --email ben.hall@school.example --element Staff:17 " +
+				"--grant can_api,can_add_events",
+		}, "uuid"),
+		changeUser(s),
+		administrative(s, &cobra.Command{
+			Use: "deactivate USER", Short: "Lock a user out and end its sessions, tokens and feeds; its events stay",
+			Example: "  belfryctl users deactivate anna.bell@school.example",
+		}, func(j job) error {
+			return users.remove(j, "", "user %d can't log in any more; its sessions have ended")
+		}, dataFormats...),
+		administrative(s, &cobra.Command{
+			Use:     "new-uuid USER",
+			Short:   "Give a user a new uuid and print it, once; the old one and all sessions, tokens and feeds end",
+			Example: "  belfryctl users new-uuid 12 > uuid-of-12",
+		}, newUUID, dataFormats...),
 		endSessions(s, "end-sessions USER", "belfryctl users end-sessions"))
 }
 
@@ -58,13 +82,6 @@ func listUsers(s surroundings) *cobra.Command {
 				u.Key, orNone(u.ElementID), r.Text("admin_of"), r.Text("stands_for")}
 		})
 	})
-}
-
-func showUser(s surroundings) *cobra.Command {
-	return administrative(s, &cobra.Command{
-		Use: "show USER", Short: "Show a user",
-		Example: "  belfryctl users show 12\n  belfryctl users show anna.bell@school.example -o json",
-	}, users.show)
 }
 
 // userFlags adds the flags of a user's fields.
@@ -115,19 +132,6 @@ func userFields(j job) (map[string]any, error) {
 	return fields, nil
 }
 
-func addUser(s surroundings) *cobra.Command {
-	command := &cobra.Command{
-		Use: "add", Short: "Add a user and print the new uuid, once",
-		Long: `Adds a user and prints it with its uuid, which is the user's password. It is never shown again:
-hand it over, or keep it as you keep passwords. To a token, such as login keeps, no uuid is
-shown: it would outlive the token.`,
-		Example: "  belfryctl users add --name 'Ben Hall' --email ben.hall@school.example --element Staff:17 " +
-			"--grant can_api,can_add_events",
-	}
-	userFlags(command)
-	return administrative(s, command, func(j job) error { return users.add(j, userFields, "uuid") })
-}
-
 func changeUser(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use: "change USER", Short: "Change a user; what is not given stays",
@@ -135,34 +139,18 @@ func changeUser(s surroundings) *cobra.Command {
 			"  belfryctl users change 12 --admin-of Group:north,Group:south\n" +
 			"  belfryctl users change anna.bell@school.example --active",
 	}
-	userFlags(command)
 	command.Flags().StringSlice("revoke", nil, "permissions to take")
 	complete(command, "revoke", permissionNames...)
-	return administrative(s, command, func(j job) error { return users.change(j, userFields) })
+	return users.changes(s, command)
 }
 
-func deactivateUser(s surroundings) *cobra.Command {
-	return administrative(s, &cobra.Command{
-		Use: "deactivate USER", Short: "Lock a user out and end its sessions, tokens and feeds; its events stay",
-		Example: "  belfryctl users deactivate anna.bell@school.example",
-	}, func(j job) error {
-		return users.remove(j, "", "user %d can't log in any more; its sessions have ended")
-	}, dataFormats...)
-}
-
-func newUUID(s surroundings) *cobra.Command {
-	return administrative(s, &cobra.Command{
-		Use:     "new-uuid USER",
-		Short:   "Give a user a new uuid and print it, once; the old one and all sessions, tokens and feeds end",
-		Example: "  belfryctl users new-uuid 12 > uuid-of-12",
-	}, func(j job) error {
-		id, _, err := users.at(j)
-		if err != nil {
-			return err
-		}
-		uuid, err := j.c.NewUUID(j.ctx, id)
-		return j.secret(err, "user", id, "uuid", uuid)
-	}, dataFormats...)
+func newUUID(j job) error {
+	id, _, err := users.at(j)
+	if err != nil {
+		return err
+	}
+	uuid, err := j.c.NewUUID(j.ctx, id)
+	return j.secret(err, "user", id, "uuid", uuid)
 }
 
 // endSessions is a command of both users and sessions.

@@ -25,24 +25,38 @@ func webhooksCommand(s surroundings) *cobra.Command {
 		`A webhook is an endpoint that a deployment sends its notices to: entries that wait for a
 decision, decisions, allocations, and confirmed entries that are gone. docs/notice.md says what
 it is sent and how to check the signature. The login is as for import.`,
-		listWebhooks(s), addWebhook(s), changeWebhook(s), renewWebhookSecret(s), removeWebhook(s), listDeliveries(s),
-		testWebhook(s))
+		administrative(s, &cobra.Command{
+			Use: "list", Short: "List the webhooks, by id",
+			Example: "  belfryctl webhooks list",
+		}, listWebhooks),
+		addWebhook(s), changeWebhook(s),
+		administrative(s, &cobra.Command{
+			Use:     "new-secret ID",
+			Short:   "Give an endpoint a new secret and print it, once; the one before signs along for 24 hours",
+			Example: "  belfryctl webhooks new-secret 3 > secret-of-3",
+		}, renewWebhookSecret, dataFormats...),
+		administrative(s, &cobra.Command{
+			Use: "remove ID", Short: "Remove an endpoint, with what waits for it",
+			Example: "  belfryctl webhooks remove 3",
+		}, func(j job) error { return webhooks.remove(j, "", "removed webhook %d") }, dataFormats...),
+		listDeliveries(s),
+		administrative(s, &cobra.Command{
+			Use: "test ID", Short: "Send a test to an endpoint and show what became of it",
+			Long: `Sends a test to an endpoint, active or not, waits until it was tried, and shows what became of
+it. Exit code 1 when it was not delivered.`,
+			Example: "  belfryctl webhooks test 3",
+		}, testWebhook))
 }
 
-var webhooks = resource{webhookPath, "webhook", plainID("a webhook"),
-	[]string{"id", "active", "url", "kinds", "school_id"}}
+var webhooks = resource{path: webhookPath, part: "webhook", id: plainID("a webhook"), argument: "url",
+	flags: func(*cobra.Command) {}, fields: webhookFields, shown: []string{"id", "active", "url", "kinds", "school_id"}}
 
-func listWebhooks(s surroundings) *cobra.Command {
-	return administrative(s, &cobra.Command{
-		Use: "list", Short: "List the webhooks, by id",
-		Example: "  belfryctl webhooks list",
-	}, func(j job) error {
-		all := j.c.List(j.ctx, webhookPath, "webhooks", nil)
-		const heads = "id,active,url,kinds,school_id;created_at"
-		return listed(j, "webhooks", all, heads, func(r client.Record) []any {
-			w := client.As[api.Webhook](r)
-			return []any{w.ID, w.Active, w.URL, r.Text("kinds"), orNone(w.SchoolID), w.CreatedAt}
-		})
+func listWebhooks(j job) error {
+	all := j.c.List(j.ctx, webhookPath, "webhooks", nil)
+	const heads = "id,active,url,kinds,school_id;created_at"
+	return listed(j, "webhooks", all, heads, func(r client.Record) []any {
+		w := client.As[api.Webhook](r)
+		return []any{w.ID, w.Active, w.URL, r.Text("kinds"), orNone(w.SchoolID), w.CreatedAt}
 	})
 }
 
@@ -55,13 +69,7 @@ func addWebhook(s surroundings) *cobra.Command {
 	kindFlag(command, "; all when not given")
 	command.Flags().String("school", "",
 		"tell it of the entries of what belongs to this school, and of no others: an id or a key such as Group:north")
-	return administrative(s, command, func(j job) error {
-		return webhooks.add(j, func(j job) (map[string]any, error) {
-			fields, err := webhookFields(j)
-			fields["url"] = j.args[0]
-			return fields, err
-		}, "secret")
-	})
+	return webhooks.adds(s, command, "secret")
 }
 
 // webhookFields returns the fields that were given.
@@ -96,29 +104,16 @@ waiting until it is active again.`,
 	command.Flags().String("endpoint", "", "its new address")
 	command.Flags().Bool("active", true, "whether it gets notices")
 	kindFlag(command, "")
-	return administrative(s, command, func(j job) error { return webhooks.change(j, webhookFields) })
+	return webhooks.changes(s, command)
 }
 
-func renewWebhookSecret(s surroundings) *cobra.Command {
-	return administrative(s, &cobra.Command{
-		Use:     "new-secret ID",
-		Short:   "Give an endpoint a new secret and print it, once; the one before signs along for 24 hours",
-		Example: "  belfryctl webhooks new-secret 3 > secret-of-3",
-	}, func(j job) error {
-		id, path, err := webhooks.at(j)
-		if err != nil {
-			return err
-		}
-		webhook, err := j.c.Create(j.ctx, path+"/secret", "webhook", nil)
-		return j.secret(err, "webhook", id, "secret", client.As[api.NewWebhook](webhook).Secret)
-	}, dataFormats...)
-}
-
-func removeWebhook(s surroundings) *cobra.Command {
-	return administrative(s, &cobra.Command{
-		Use: "remove ID", Short: "Remove an endpoint, with what waits for it",
-		Example: "  belfryctl webhooks remove 3",
-	}, func(j job) error { return webhooks.remove(j, "", "removed webhook %d") }, dataFormats...)
+func renewWebhookSecret(j job) error {
+	id, path, err := webhooks.at(j)
+	if err != nil {
+		return err
+	}
+	webhook, err := j.c.Create(j.ctx, path+"/secret", "webhook", nil)
+	return j.secret(err, "webhook", id, "secret", client.As[api.NewWebhook](webhook).Secret)
 }
 
 func listDeliveries(s surroundings) *cobra.Command {
@@ -150,30 +145,23 @@ func (j job) deliveries(sent []client.Record) error {
 		})
 }
 
-func testWebhook(s surroundings) *cobra.Command {
-	return administrative(s, &cobra.Command{
-		Use: "test ID", Short: "Send a test to an endpoint and show what became of it",
-		Long: `Sends a test to an endpoint, active or not, waits until it was tried, and shows what became of
-it. Exit code 1 when it was not delivered.`,
-		Example: "  belfryctl webhooks test 3",
-	}, func(j job) error {
-		_, path, err := webhooks.at(j)
-		if err != nil {
-			return err
-		}
-		test, err := j.c.Create(j.ctx, path+"/test", "delivery", nil)
-		if err != nil {
-			return err
-		}
-		if test, err = j.tried(path, client.As[api.Delivery](test).ID); err != nil {
-			return err
-		}
-		err = j.deliveries([]client.Record{test})
-		if d := client.As[api.Delivery](test); err == nil && d.State != api.DeliveryStateDelivered {
-			err = fmt.Errorf("the test was not delivered: %s", d.Error)
-		}
+func testWebhook(j job) error {
+	_, path, err := webhooks.at(j)
+	if err != nil {
 		return err
-	})
+	}
+	test, err := j.c.Create(j.ctx, path+"/test", "delivery", nil)
+	if err != nil {
+		return err
+	}
+	if test, err = j.tried(path, client.As[api.Delivery](test).ID); err != nil {
+		return err
+	}
+	err = j.deliveries([]client.Record{test})
+	if d := client.As[api.Delivery](test); err == nil && d.State != api.DeliveryStateDelivered {
+		err = fmt.Errorf("the test was not delivered: %s", d.Error)
+	}
+	return err
 }
 
 // tried waits until a delivery to a webhook is no longer waiting, and returns it as it is then.
