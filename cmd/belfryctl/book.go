@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -11,9 +10,6 @@ import (
 
 	"github.com/belfry-schools/belfry/client"
 )
-
-// errNotAll ends a booking of which some elements could not be added.
-var errNotAll = errors.New("some elements are left out of the event")
 
 func bookCommand(s surroundings) *cobra.Command {
 	var of booking
@@ -108,7 +104,7 @@ func (j job) notAdded(failures []client.Record, names []string) error {
 		fmt.Fprintf(j.s.err, "%s %s\n", names[index], reasonOf(f))
 	}
 	if len(failures) > 0 {
-		return errNotAll
+		return partly("some elements are left out of the event")
 	}
 	return nil
 }

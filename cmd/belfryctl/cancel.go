@@ -1,7 +1,6 @@
 package main
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 
@@ -9,9 +8,6 @@ import (
 
 	"github.com/belfry-schools/belfry/client"
 )
-
-// errNotCancelled ends a cancellation after which some events of a series are still there.
-var errNotCancelled = errors.New("some events of the series may not be deleted by you")
 
 func cancelCommand(s surroundings) *cobra.Command {
 	var following, all bool
@@ -64,7 +60,7 @@ exit code 4.`,
 		if hidden := len(left) - len(stay); hidden > 0 {
 			fmt.Fprintf(j.s.err, "events that you don't see stay: %d\n", hidden)
 		}
-		return errNotCancelled
+		return partly("some events of the series may not be deleted by you")
 	})
 }
 

@@ -42,8 +42,8 @@ type failure struct {
 
 func (f *failure) Unwrap() error { return f.error }
 
-// errRefused ends an import in which some records were refused.
-var errRefused = errors.New("some records were refused; correct them and import again")
+// partly is the error of a command that did a part of its work; the rest was refused.
+func partly(text string) error { return &failure{errors.New(text), exitRefused} }
 
 // resumed are the commands that, interrupted and run again, end as if they had not been interrupted.
 var resumed = []string{"import", "export", "people erase", "people leavers", "commitments decide", "clashes"}
@@ -132,18 +132,14 @@ func countArguments(of *cobra.Command) {
 func does(work func(command *cobra.Command, args []string) error) func(*cobra.Command, []string) error {
 	return func(command *cobra.Command, args []string) error {
 		err := work(command, args)
-		var (
-			wrong  *usageError
-			faults *csvfile.FaultsError
-		)
+		var failed *failure
 		switch {
-		case err == nil, errors.As(err, &wrong):
+		case err == nil, errors.As(err, new(*usageError)):
 			return err
-		case errors.As(err, &faults):
+		case errors.As(err, new(*csvfile.FaultsError)):
 			return &failure{err, exitFaults}
-		case errors.Is(err, errRefused), errors.Is(err, errNotAll), errors.Is(err, errNotDecided),
-			errors.Is(err, errNotErased), errors.Is(err, errNotCancelled):
-			return &failure{err, exitRefused}
+		case errors.As(err, &failed):
+			return &failure{err, failed.code}
 		}
 		return &failure{err, exitFailure}
 	}

@@ -16,9 +16,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/needle"
 )
 
-// errNotDecided ends a run in which some commitments were refused.
-var errNotDecided = errors.New("some were not decided; the others are")
-
 func commitmentsCommand(s surroundings) *cobra.Command {
 	return family("commitments", "Decide on what elements are asked for",
 		"The login is that of an administrator of the elements, in BELFRY_UUID.", decideCommand(s))
@@ -163,7 +160,7 @@ func (j job) decide(f filter, decision map[string]any, really bool) error {
 		fmt.Fprint(j.s.out, summary(len(chosen), refused, really))
 	}
 	if refused > 0 {
-		return errNotDecided
+		return partly("some were not decided; the others are")
 	}
 	return nil
 }

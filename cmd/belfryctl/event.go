@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
@@ -59,22 +60,16 @@ func (j job) event(text, on string) (client.Record, error) {
 	if err != nil {
 		return nil, err
 	}
-	var exact []client.Record
-	for _, e := range found {
-		if needle.Fold(e.Text("body")) == needle.Fold(text) {
-			exact = append(exact, e)
-		}
-	}
-	if len(exact) > 0 {
-		found = exact
-	}
-	switch len(found) {
-	case 0:
+	if len(found) == 0 {
 		return nil, fmt.Errorf("no event %s has %q in its title; --on names another day", when, text)
-	case 1:
-		return j.eventAt(found[0].ID("id"))
 	}
-	return nil, several("events "+when, text, found, eventText)
+	meant, err := oneOf("events "+when, text, found, eventText, func(e client.Record) bool {
+		return needle.Fold(e.Text("body")) == needle.Fold(text)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return j.eventAt(meant.ID("id"))
 }
 
 func (j job) eventAt(id int64) (client.Record, error) {
@@ -87,14 +82,24 @@ func eventText(event client.Record) string {
 	return fmt.Sprintf("%d (%s, %s)", e.ID, flat(e.Body), timesOf(e).start())
 }
 
-// several says which records a text may mean.
-func several(of, text string, found []client.Record, name func(client.Record) string) error {
+// oneOf returns the record that a text means of those whose names have it, of which there are some: the only one, or
+// the only one that it names exactly. Otherwise the error says which they are.
+func oneOf(
+	of, text string, found []client.Record, name func(client.Record) string, exactly func(client.Record) bool,
+) (client.Record, error) {
+	exact := slices.DeleteFunc(slices.Clone(found), func(r client.Record) bool { return !exactly(r) })
+	if len(exact) > 0 {
+		found = exact
+	}
+	if len(found) == 1 {
+		return found[0], nil
+	}
 	const shown = 8
 	names := sequence.Map(found[:min(len(found), shown)], name)
 	if len(found) > shown {
 		names = append(names, "…")
 	}
-	return fmt.Errorf("several %s are named like %q: give one of the ids %s", of, text, strings.Join(names, ", "))
+	return nil, fmt.Errorf("several %s are named like %q: give one of the ids %s", of, text, strings.Join(names, ", "))
 }
 
 // showEvent prints an event with its elements.

@@ -35,6 +35,9 @@ const (
 	formatOneRoster = "oneroster"
 )
 
+// errRefused ends an import in which some records were refused.
+var errRefused = partly("some records were refused; correct them and import again")
+
 // importFlags are the flags of import.
 type importFlags struct {
 	connection

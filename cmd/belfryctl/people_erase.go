@@ -23,7 +23,7 @@ const (
 )
 
 // errNotErased ends a run in which some persons were not erased.
-var errNotErased = errors.New("some were not erased")
+var errNotErased = partly("some were not erased")
 
 // eraseFlags are the flags of what erases.
 type eraseFlags struct {

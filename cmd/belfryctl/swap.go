@@ -86,31 +86,24 @@ func (j job) exchange(event client.Record, on string) ([]swapping, error) {
 // part of its name that no other has.
 func commitmentOf(event client.Record, text string) (client.Record, error) {
 	id, _ := idOf(text)
-	var exact, found []client.Record
+	is := func(c client.Record) bool { return strings.EqualFold(c.Inner("element").Text("name"), text) }
+	var found []client.Record
 	for _, c := range event.Records("commitments") {
 		e := client.As[api.EventCommitment](c).Element
 		switch {
 		case id == e.ID:
 			return c, nil
-		case strings.EqualFold(e.Name, text):
-			exact = append(exact, c)
-		case id == 0 && needle.New(text).In(e.Name):
+		case is(c), id == 0 && needle.New(text).In(e.Name):
 			found = append(found, c)
 		}
 	}
-	if len(exact) > 0 {
-		found = exact
-	}
 	which := eventText(event)
-	switch len(found) {
-	case 0:
+	if len(found) == 0 {
 		has := cmp.Or(elementNames(event), "none")
 		return nil, fmt.Errorf("event %s has no element %q; it has %s", which, text, has)
-	case 1:
-		return found[0], nil
 	}
-	return nil, several("elements of event "+which, text, found,
-		func(c client.Record) string { return elementText(c.Inner("element")) })
+	name := func(c client.Record) string { return elementText(c.Inner("element")) }
+	return oneOf("elements of event "+which, text, found, name, is)
 }
 
 // exchangeTimeout bounds the two writes of an exchange, and then what a failed one takes.

@@ -227,13 +227,11 @@ func (j job) named(text string) (client.Record, error) {
 	}
 	for _, by := range []string{"name", "namelike"} {
 		found, err := search(j.ctx, j.c, "/api/elements", "elements", url.Values{by: {text}})
-		switch {
-		case err != nil:
+		if err != nil {
 			return nil, err
-		case len(found) == 1:
-			return found[0], nil
-		case len(found) > 1:
-			return nil, several("elements", text, found, elementText)
+		}
+		if len(found) > 0 {
+			return oneOf("elements", text, found, elementText, func(client.Record) bool { return false })
 		}
 	}
 	return nil, fmt.Errorf("no element has %q in its name", text)
