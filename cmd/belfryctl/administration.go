@@ -22,10 +22,10 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
-// job is one run of a command that calls a deployment.
+// job is one run of a command.
 type job struct {
 	ctx    context.Context
-	c      *client.Client
+	c      *client.Client // of a command that calls a deployment
 	s      surroundings
 	args   []string
 	as     format
@@ -56,8 +56,7 @@ func family(use, short, long string, commands ...*cobra.Command) *cobra.Command 
 // dryRun is the flag of the commands that may be dry runs.
 const dryRun = "dry-run"
 
-// administrative completes a command that works on a deployment: it adds the flags of the connection, and --output with
-// the formats, all when none are given.
+// administrative is local for a command that works on a deployment: it adds the flags of the connection.
 func administrative(s surroundings, command *cobra.Command, work func(job) error, formats ...format) *cobra.Command {
 	return administrativeAt(&connection{}, s, command, work, formats...)
 }
@@ -66,21 +65,27 @@ func administrative(s surroundings, command *cobra.Command, work func(job) error
 func administrativeAt(
 	at *connection, s surroundings, command *cobra.Command, work func(job) error, formats ...format,
 ) *cobra.Command {
-	if formats == nil {
-		formats = allFormats
-	}
 	at.flags(command.Flags(), s)
-	as := outputFlag(command, formats)
-	command.RunE = does(func(command *cobra.Command, args []string) error {
-		c, err := at.login(command.Context(), s)
-		if err != nil {
+	return local(s, command, func(j job) (err error) {
+		if j.c, err = at.login(j.ctx, s); err != nil {
 			return err
 		}
-		j := job{ctx: command.Context(), c: c, s: s, args: args, as: *as, flags: command.Flags(), url: at.url}
-		if dry, _ := command.Flags().GetBool(dryRun); dry { // no command without the flag is one
+		j.url = at.url
+		if dry, _ := j.flags.GetBool(dryRun); dry { // no command without the flag is one
 			j = j.dry()
 		}
 		return work(j)
+	}, formats...)
+}
+
+// local completes a command whose job has no client: it adds --output with the formats, all when none are given.
+func local(s surroundings, command *cobra.Command, work func(job) error, formats ...format) *cobra.Command {
+	if formats == nil {
+		formats = allFormats
+	}
+	as := outputFlag(command, formats)
+	command.RunE = does(func(command *cobra.Command, args []string) error {
+		return work(job{ctx: command.Context(), s: s, args: args, as: *as, flags: command.Flags()})
 	})
 	return command
 }

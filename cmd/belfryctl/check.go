@@ -24,9 +24,6 @@ const (
 	cleanupTimeout = 10 * time.Second
 )
 
-// errCheck ends a check that found a fault, which was printed with its step.
-var errCheck = errors.New("the deployment does not work")
-
 func checkCommand(s surroundings) *cobra.Command {
 	var at connection
 	command := &cobra.Command{
@@ -48,25 +45,21 @@ each path to the address with the longest prefix of it.`,
 	}
 	at.flags(command.Flags(), s)
 	at.routeFlag(command.Flags())
-	as := outputFlag(command, dataFormats)
-	command.RunE = does(func(command *cobra.Command, _ []string) error {
+	return local(s, command, func(j job) error {
 		c, uuid, err := at.client(s, &progress{out: s.err})
 		if err != nil {
 			return err
 		}
-		k := &check{c: c, s: s, quiet: as.data(), Steps: []step{}, Unattended: []int64{}}
-		k.OK = k.run(command.Context(), uuid)
-		if as.data() {
-			if err := as.object(s.out, k); err != nil {
-				return err
-			}
+		k := &check{c: c, s: s, quiet: j.as.data(), Steps: []step{}, Unattended: []int64{}}
+		k.OK = k.run(j.ctx, uuid)
+		if k.quiet {
+			err = j.object(k)
 		}
-		if !k.OK {
-			return errCheck
+		if err == nil && !k.OK {
+			err = errors.New("the deployment does not work") // the fault was printed with its step
 		}
-		return nil
-	})
-	return command
+		return err
+	}, dataFormats...)
 }
 
 // check is one run, and what -o json prints of it.

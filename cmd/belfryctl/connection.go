@@ -41,6 +41,7 @@ func (s *sessions) end(ctx context.Context) {
 // connection says which deployment a command calls, and as which user.
 type connection struct {
 	url, uuidFile string
+	byUUID        bool             // a token is not used
 	toServices    routes.Addresses // in place of url
 }
 
@@ -62,7 +63,7 @@ func (c *connection) routeFlag(flags *pflag.FlagSet) {
 // address; "": the login is by a uuid.
 func (c *connection) token(s surroundings) (string, error) {
 	switch token := strings.TrimSpace(s.env("BELFRY_TOKEN")); {
-	case c.uuidFile != "":
+	case c.byUUID, c.uuidFile != "":
 		return "", nil
 	case token != "":
 		return token, nil

@@ -12,11 +12,8 @@ import (
 )
 
 func demoCommand(s surroundings) *cobra.Command {
-	var (
-		options demo.Options
-		dir     string
-		as      *format
-	)
+	var options demo.Options
+	var dir string
 	command := &cobra.Command{
 		Use:   "demo --out DIR",
 		Short: "Write the bundle of a made-up school",
@@ -34,22 +31,6 @@ a school that is in use.`,
 		Example: `  belfryctl demo --out school/
   belfryctl demo --pupils 300 --years 2 --seed 7 --out school/
   belfryctl demo --schools 3 --pupils 300 --out district/`,
-		RunE: does(func(*cobra.Command, []string) error {
-			if dir == "" {
-				return &usageError{errors.New("--out is missing")}
-			}
-			if err := options.Check(); err != nil {
-				return &usageError{err}
-			}
-			summary, err := demo.Generate(dir, options)
-			if err != nil {
-				return err
-			}
-			if as.data() {
-				return as.object(s.out, summary)
-			}
-			return printSummary(s.out, dir, summary)
-		}),
 	}
 	flags := command.Flags()
 	flags.IntVar(&options.Pupils, "pupils", 1000, "pupils at a time, 10 to 20,000")
@@ -58,8 +39,22 @@ a school that is in use.`,
 	flags.Uint64Var(&options.Seed, "seed", 1, "another number gives another school")
 	flags.IntVar(&options.LastYear, "last-year", demo.DefaultLastYear, "the last school year; 2026 is 2026/27")
 	flags.StringVar(&dir, "out", "", "the folder to write to")
-	as = outputFlag(command, dataFormats)
-	return command
+	return local(s, command, func(j job) error {
+		if dir == "" {
+			return &usageError{errors.New("--out is missing")}
+		}
+		if err := options.Check(); err != nil {
+			return &usageError{err}
+		}
+		summary, err := demo.Generate(dir, options)
+		if err != nil {
+			return err
+		}
+		if j.as.data() {
+			return j.object(summary)
+		}
+		return printSummary(s.out, dir, summary)
+	}, dataFormats...)
 }
 
 func printSummary(w io.Writer, dir string, s demo.Summary) error {

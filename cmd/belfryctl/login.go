@@ -44,14 +44,8 @@ logs in at the school's own provider.`,
 			}
 			return err
 		}
-		session := s
-		session.env = func(name string) string {
-			if name == "BELFRY_TOKEN" {
-				return ""
-			}
-			return s.env(name)
-		}
-		c, err := at.login(command.Context(), session)
+		at.byUUID = true
+		c, err := at.login(command.Context(), s)
 		if err != nil {
 			return err
 		}
@@ -135,11 +129,9 @@ func contextCommand(s surroundings) *cobra.Command {
 }
 
 func listContexts(s surroundings) *cobra.Command {
-	command := &cobra.Command{
+	return local(s, &cobra.Command{
 		Use: "list", Short: "List the addresses, and which is the current one", Example: "  belfryctl context list",
-	}
-	as := outputFlag(command, allFormats)
-	command.RunE = does(func(*cobra.Command, []string) error {
+	}, func(j job) error {
 		all, err := readContexts(s.env)
 		if err != nil {
 			return err
@@ -148,11 +140,10 @@ func listContexts(s surroundings) *cobra.Command {
 		for _, k := range all.Kept { // without the tokens
 			records = append(records, client.Record{"url": k.URL, "ends_at": k.EndsAt, "current": k.URL == all.Current})
 		}
-		return list(job{s: s, as: *as}, "contexts", records, "url,current,ends_at", func(k client.Record) []any {
+		return list(j, "contexts", records, "url,current,ends_at", func(k client.Record) []any {
 			return []any{k["url"], k["current"], k["ends_at"]}
 		})
 	})
-	return command
 }
 
 // changeContexts is a command that changes the context of the address that its argument is.

@@ -9,8 +9,7 @@ import (
 )
 
 func templateCommand(s surroundings) *cobra.Command {
-	var as *format
-	command := &cobra.Command{
+	return local(s, &cobra.Command{
 		Use:   "template DIR",
 		Short: "Write an empty bundle to start from",
 		Long: `Writes the files of a bundle, each with its headings and no rows, into the folder DIR, which
@@ -19,17 +18,14 @@ says what belongs into each column. Remove the files, or the sheets, that you ha
 with import --prune an empty one means that there is nothing of its kind any more. It asks no
 server.`,
 		Example: "  belfryctl template school/\n  belfryctl template school.xlsx",
-		RunE: does(func(_ *cobra.Command, args []string) error {
-			if err := bundle.WriteTemplate(args[0]); err != nil {
-				return err
-			}
-			if as.data() {
-				return as.object(s.out, map[string]any{"template": args[0], "done": true})
-			}
-			_, err := fmt.Fprintf(s.out, "%s has an empty bundle\n", args[0])
+	}, func(j job) error {
+		if err := bundle.WriteTemplate(j.args[0]); err != nil {
 			return err
-		}),
-	}
-	as = outputFlag(command, dataFormats)
-	return command
+		}
+		if j.as.data() {
+			return j.object(map[string]any{"template": j.args[0], "done": true})
+		}
+		_, err := fmt.Fprintf(s.out, "%s has an empty bundle\n", j.args[0])
+		return err
+	}, dataFormats...)
 }
