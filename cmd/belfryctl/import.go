@@ -220,11 +220,7 @@ const wordLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456
 // load checks everything before it writes anything. First it reads from the deployment for warnings, and for a roster,
 // which may refer to records outside its own rows.
 func (l *loading) load(ctx context.Context, dir, uuid string, zone wiretime.Zone) error {
-	open := l.openBundle
-	if l.format == formatOneRoster {
-		open = l.openRoster
-	}
-	resolve, err := open(ctx, dir, zone)
+	resolve, err := l.open(ctx, dir, zone)
 	if err != nil {
 		return err
 	}
@@ -341,36 +337,37 @@ func printFirst[T fmt.Stringer](w io.Writer, lines []T, more int) {
 }
 
 func printTable(w io.Writer, f importFlags, report load.Report, took time.Duration) error {
-	heads := []string{"created", "updated", "unchanged", "refused", "no longer current", "deleted"}
-	counts := func(t load.Tally) []int {
-		return []int{t.Created, t.Updated, t.Unchanged, t.Failed, t.Retired, t.Deleted}
-	}
-	all := make([]int, len(heads))
+	all := map[string]int{}
 	for _, t := range report.Kinds {
-		for i, n := range counts(t) {
-			all[i] += n
+		for result, n := range t.Counts() {
+			all[result] += n
 		}
 	}
-	shown := []bool{true, true, true, report.Refused > 0, f.Prune, all[5] > 0}
+	shown := []string{"created", "updated", "unchanged"}
+	if report.Refused > 0 {
+		shown = append(shown, "failed")
+	}
+	if f.Prune {
+		shown = append(shown, "retired")
+	}
+	if all["deleted"] > 0 {
+		shown = append(shown, "deleted")
+	}
+	heads := strings.NewReplacer("failed", "refused", "retired", "no longer current")
 	table := tabwriter.NewWriter(w, 0, 0, 2, ' ', tabwriter.AlignRight)
-	line := func(name string, cells []string) {
-		fmt.Fprint(table, name)
-		for i, cell := range cells {
-			if shown[i] {
-				fmt.Fprint(table, "\t", cell)
-			}
-		}
-		fmt.Fprint(table, "\t\n")
+	fmt.Fprintf(table, "kind\t%s\t\n", heads.Replace(strings.Join(shown, "\t")))
+	line := func(name string, counts map[string]int) {
+		cells := sequence.Map(shown, func(result string) string { return number(counts[result]) })
+		fmt.Fprintf(table, "%s\t%s\t\n", name, strings.Join(cells, "\t"))
 	}
-	line("kind", heads)
 	for _, t := range report.Kinds {
-		line(string(t.Kind), sequence.Map(counts(t), number))
+		line(string(t.Kind), t.Counts())
 	}
-	line("all", sequence.Map(all, number))
+	line("all", all)
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	records := all[0] + all[1] + all[2] + all[3] // without those that are in Belfry alone
+	records := all["created"] + all["updated"] + all["unchanged"] + all["failed"] // without those in Belfry alone
 	_, err := fmt.Fprintf(w, "%s records in %s, %s a second\n", number(records), took.Round(time.Second/10),
 		number(int(float64(records)/max(took.Seconds(), 0.001))))
 	if f.Prune && report.Refused > 0 {

@@ -62,13 +62,13 @@ func (f importFlags) clientSecret(address string, s surroundings) (string, error
 	return secret, nil
 }
 
-func (l *loading) openBundle(_ context.Context, dir string, zone wiretime.Zone) (load.Resolver, error) {
-	b, err := bundle.Open(dir, l.bundled)
-	return load.OfBundle(b, zone), err
-}
-
-func (l *loading) openRoster(ctx context.Context, dir string, zone wiretime.Zone) (load.Resolver, error) {
-	folder, err := l.readRoster(ctx, dir, zone)
+// open reads and checks a bundle or a roster.
+func (l *loading) open(ctx context.Context, from string, zone wiretime.Zone) (load.Resolver, error) {
+	if l.format == formatBundle {
+		b, err := bundle.Open(from, l.bundled)
+		return load.OfBundle(b, zone), err
+	}
+	folder, err := l.readRoster(ctx, from, zone)
 	return folder.Resolver(oneroster.Options{Today: zone.DayOf(time.Now()).String(), Prune: l.Prune}), err
 }
 

@@ -308,6 +308,15 @@ func (r Report) Written() (n int) {
 	return n
 }
 
+// results are what becomes of records, in the order in which they are told.
+var results = []string{"created", "updated", "unchanged", "failed", "retired", "deleted"}
+
+// Counts are the numbers by result.
+func (t Tally) Counts() map[string]int {
+	return map[string]int{"created": t.Created, "updated": t.Updated, "unchanged": t.Unchanged, "failed": t.Failed,
+		"retired": t.Retired, "deleted": t.Deleted}
+}
+
 // Line is what became, or would become, of some records of a kind.
 type Line struct {
 	Kind   bundle.Kind
@@ -320,9 +329,8 @@ type Line struct {
 // Lines are the results of the records, by kind and result.
 func (o Outcome) Lines() (lines []Line) {
 	for _, t := range o.Kinds {
-		for _, l := range []Line{{Result: "created", N: t.Created}, {Result: "updated", N: t.Updated},
-			{Result: "unchanged", N: t.Unchanged}, {Result: "failed", N: t.Failed},
-			{Result: "retired", N: t.Retired}, {Result: "deleted", N: t.Deleted}} {
+		for _, result := range results {
+			l := Line{Kind: t.Kind, Result: result, N: t.Counts()[result], More: o.Listing.More(t.Kind, result)}
 			if l.N == 0 {
 				continue
 			}
@@ -331,7 +339,6 @@ func (o Outcome) Lines() (lines []Line) {
 					l.Listed = append(l.Listed, record)
 				}
 			}
-			l.Kind, l.More = t.Kind, o.Listing.More(t.Kind, l.Result)
 			lines = append(lines, l)
 		}
 	}
