@@ -78,18 +78,6 @@ func administrativeAt(
 	}, formats...)
 }
 
-// local completes a command whose job has no client: it adds --output with the formats, all when none are given.
-func local(s surroundings, command *cobra.Command, work func(job) error, formats ...format) *cobra.Command {
-	if formats == nil {
-		formats = allFormats
-	}
-	as := outputFlag(command, formats)
-	command.RunE = does(func(command *cobra.Command, args []string) error {
-		return work(job{ctx: command.Context(), s: s, args: args, as: *as, flags: command.Flags()})
-	})
-	return command
-}
-
 // resource is a kind of record that commands show, add, change and remove.
 type resource struct {
 	path, part string                           // of the API

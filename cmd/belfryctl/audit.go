@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"slices"
 	"strconv"
@@ -168,4 +169,136 @@ func changes(e api.AuditEntry) string {
 		texts = append(texts, fmt.Sprintf("and %d more", more))
 	}
 	return strings.Join(texts, "; ")
+}
+
+const accessPath = "/api/admin/access/elements"
+
+func accessCommand(s surroundings) *cobra.Command {
+	var f logFlags
+	var element string
+	command := &cobra.Command{
+		Use: "access", Short: "Show who has read whose detail or timetable, as which user, when and from where",
+		Long: `Shows the log of reads of people's data, the newest entry first. It leaves out users who read
+their own, and equal reads of an hour are one entry. Entries are kept for as long as
+accessLogDays says. The login is as for import.`,
+		Example: `  belfryctl access --element 68 --since 2026-09-01
+  belfryctl access --user anna.bell@school.example --limit 100000 -o json > reads.json`,
+	}
+	flags := command.Flags()
+	flags.StringVar(&element, "element", "", "only reads of this person; an id or a key such as Pupil:17")
+	f.add(flags, "what this user read")
+	return administrative(s, command, func(j job) error { return runAccess(j, f, element) })
+}
+
+func runAccess(j job, f logFlags, element string) error {
+	query := url.Values{}
+	if err := f.ask(j, query); err != nil {
+		return err
+	}
+	if err := addIDs(query, j.elementID, map[string]string{"element": element}); err != nil {
+		return err
+	}
+	entries, err := first(j.c.List(j.ctx, accessPath, "entries", query), f.limit)
+	if err != nil {
+		return err
+	}
+	person := func(e api.Look) string { return fmt.Sprintf("Element:%d", e.ElementID) }
+	named, err := j.namesOf(entries, func(r client.Record) []string {
+		e := client.As[api.Look](r)
+		return append(actors(e.UserID, e.OriginalID), person(e))
+	})
+	if err != nil {
+		return err
+	}
+	const heads = "at,user,user_name,what,element_id,element_name,from"
+	return list(j, "entries", entries, heads, func(e api.Look) []any {
+		return []any{e.At, actor(e.UserID, e.OriginalID), named.of(actors(e.UserID, e.OriginalID)...), e.What,
+			e.ElementID, named[person(e)], e.From}
+	})
+}
+
+// recordNames are the current names of records such as User:3 or Event:12. A deleted or hidden record has none.
+type recordNames map[string]string
+
+// of joins the names of some records: 3 as 5 is Anna as Ben.
+func (n recordNames) of(records ...string) string {
+	var found []string
+	for _, r := range records {
+		if n[r] != "" {
+			found = append(found, n[r])
+		}
+	}
+	return strings.Join(found, " as ")
+}
+
+// namedLists are the lists that have the names of a kind of record. Reading one record of a person would add an entry
+// to the access log.
+var namedLists = map[string]struct{ path, part string }{
+	"User": {userPath, "users"}, "Element": {elementPath, "elements"},
+	"EventCategory": {categoryPath, "eventcategories"},
+}
+
+// maxNamed bounds the events whose titles are read, one by one.
+const maxNamed = 200
+
+// namesOf returns the names of the records that entries are about. Objects for programs have none.
+func (j job) namesOf(entries []client.Record, about func(client.Record) []string) (recordNames, error) {
+	found := recordNames{}
+	if j.as.data() || j.as == asNames {
+		return found, nil
+	}
+	wanted, kinds := map[string]bool{}, map[string]bool{}
+	for _, entry := range entries {
+		for _, record := range about(entry) {
+			kind, _, _ := strings.Cut(record, ":")
+			wanted[record], kinds[kind] = true, true
+		}
+	}
+	for kind, list := range namedLists {
+		if !kinds[kind] {
+			continue
+		}
+		for r, err := range j.c.List(j.ctx, list.path, list.part, nil) {
+			if hidden(err) {
+				break
+			}
+			if err != nil {
+				return nil, err
+			}
+			if record := fmt.Sprintf("%s:%d", kind, r.ID("id")); wanted[record] {
+				found[record] = r.Text("name")
+			}
+		}
+	}
+	return found, j.titlesOf(wanted, found)
+}
+
+// titlesOf adds the titles of events.
+func (j job) titlesOf(wanted map[string]bool, found recordNames) error {
+	read := 0
+	for record := range wanted {
+		text, isEvent := strings.CutPrefix(record, "Event:")
+		id, ok := idOf(text)
+		if !isEvent || !ok {
+			continue
+		}
+		if read++; read > maxNamed {
+			return nil
+		}
+		event, err := j.c.Get(j.ctx, onePath(eventPath, id), "event")
+		switch {
+		case err == nil:
+			found[record] = event.Text("body")
+		case !hidden(err):
+			return err
+		}
+	}
+	return nil
+}
+
+// hidden says whether a record does not exist for the caller.
+func hidden(err error) bool {
+	refused := (*client.Error)(nil)
+	return errors.As(err, &refused) && !refused.Foreign &&
+		(refused.Code == http.StatusForbidden || refused.Code == http.StatusNotFound)
 }

@@ -228,3 +228,141 @@ func (c clock) fields() map[string]any {
 	const minutes = "2006-01-02 15:04:05"
 	return map[string]any{"starts_at": c.starts.Format(minutes), "ends_at": c.ends.Format(minutes)}
 }
+
+func moveCommand(s surroundings) *cobra.Command {
+	var of move
+	command := &cobra.Command{
+		Use: "move EVENT WHEN", Short: "Move an event to another day or time",
+		Long: `Moves an event. WHEN is a day (2026-11-28), a time (15:00) or both; what it does not say stays,
+and so does the length, unless --until. Where another event takes up one of its elements then,
+nothing is changed, unless --anyway. Of a series, the event alone is moved; see series change
+for the others.`,
+		Example: "  belfryctl move 'House chess' '2026-12-02 15:30'\n" +
+			"  belfryctl move 'Open day' 2026-12-05 --on 2026-11-28 --dry-run\n" +
+			"  belfryctl move 12 15:00 --until 17:00 --anyway",
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	flags := command.Flags()
+	flags.StringVar(&of.until, "until", "", "the new end, as WHEN; of whole days the last one")
+	flags.BoolVar(&of.anyway, "anyway", false, "move it also where an element is taken")
+	return eventCommand(s, command, func(j job, event client.Record) error {
+		of.when = j.args[1]
+		moved, err := j.move(event, of)
+		if err != nil {
+			return err
+		}
+		return j.trial(j.showEvent(moved))
+	})
+}
+
+// move is where an event is moved to.
+type move struct {
+	when, until string
+	anyway      bool
+}
+
+// move moves an event, and returns it as it then is or would be.
+func (j job) move(event client.Record, of move) (client.Record, error) {
+	e := client.As[api.EventSummary](event)
+	at, err := clockOf(e.StartsAt, e.EndsAt, e.AllDay)
+	if err != nil {
+		return nil, err
+	}
+	if at, err = at.moved(of.when, of.until); err != nil {
+		return nil, err
+	}
+	body := map[string]any{"event": at.fields(), "clashes": clashesIf(of.anyway)}
+	changed, err := j.c.ChangeSeries(j.ctx, event.ID("id"), "one", body)
+	return changed.Event, err
+}
+
+func cancelCommand(s surroundings) *cobra.Command {
+	var following, all bool
+	command := &cobra.Command{
+		Use: "cancel EVENT", Short: "Delete an event, or events of its series",
+		Long: `Deletes the event, with its notes and whatever was decided. Of a series the event alone is
+deleted, unless --following or --all. Those that you may not delete stay, and are listed, with
+exit code 4.`,
+		Example: "  belfryctl cancel 'House chess' --on 2026-12-02\n" +
+			"  belfryctl cancel 'Junior choir' --on 2027-01-26 --following --dry-run\n" +
+			"  belfryctl cancel 13",
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}
+	flags := command.Flags()
+	flags.BoolVar(&following, "following", false, "also all events of its series that come after it")
+	flags.BoolVar(&all, "all", false, "all events of its series")
+	command.MarkFlagsMutuallyExclusive("following", "all")
+	return eventCommand(s, command, func(j job, event client.Record) error {
+		scope := scopeOf(following, all)
+		events, err := j.inScope(event, scope)
+		if err != nil {
+			return err
+		}
+		left, err := j.c.DeleteEvent(j.ctx, event.ID("id"), scope)
+		if err != nil {
+			return err
+		}
+		var gone, stay []client.Record
+		for _, e := range events {
+			if slices.ContainsFunc(left, func(l client.Record) bool { return l.ID("id") == e.ID("id") }) {
+				stay = append(stay, e)
+			} else {
+				gone = append(gone, e)
+			}
+		}
+		switch {
+		case j.dryRun:
+			err = j.trial(j.events(gone))
+		case j.as == asCSV, j.as == asNames:
+			err = j.events(gone)
+		default:
+			err = j.cancelled(event, len(gone)-1)
+		}
+		if err != nil || len(left) == 0 {
+			return err
+		}
+		for _, e := range stay {
+			fmt.Fprintf(j.s.err, "event %s stays\n", eventText(e))
+		}
+		if hidden := len(left) - len(stay); hidden > 0 {
+			fmt.Fprintf(j.s.err, "events that you don't see stay: %d\n", hidden)
+		}
+		return partly("some events of the series may not be deleted by you")
+	})
+}
+
+// inScope returns an event, with those of its series that a scope adds.
+func (j job) inScope(event client.Record, scope string) ([]client.Record, error) {
+	if scope == "one" {
+		return []client.Record{event}, nil
+	}
+	id := event.ID("series_id")
+	if id == 0 {
+		return nil, fmt.Errorf("event %s is in no series", eventText(event))
+	}
+	series, err := j.c.Get(j.ctx, onePath("/api/series", id), "series")
+	if err != nil {
+		return nil, err
+	}
+	var events []client.Record
+	reached := scope == "all"
+	for _, o := range series.Records("events") {
+		if reached = reached || o.Inner("event").ID("id") == event.ID("id"); reached {
+			events = append(events, o.Inner("event"))
+		}
+	}
+	return events, nil
+}
+
+// cancelled says what is deleted.
+func (j job) cancelled(event client.Record, others int) error {
+	id, which := event.ID("id"), eventText(event)
+	sentence := "event %s is deleted"
+	switch {
+	case others == 1:
+		sentence = "event %s and one other of its series are deleted"
+	case others > 1:
+		sentence = fmt.Sprintf("event %%s and %d others of its series are deleted", others)
+	}
+	return j.done("event", id, sentence, which)
+}

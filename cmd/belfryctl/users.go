@@ -10,6 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/client/api"
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // permissionNames are those of a user, in the order of the API.
@@ -18,8 +19,8 @@ var permissionNames = principal.PermissionNames()
 const userPath = "/api/admin/users"
 
 var users = resource{path: userPath, part: "user", id: job.userID, flags: userFlags, fields: userFields,
-	shown: []string{"id", "key", "name", "email", "kind", "element_id", "active", "permissions", "admin_of", "stands_for",
-		"duplicate_email"}}
+	shown: []string{"id", "key", "name", "email", "kind", "element_id", "active", "permissions", "admin_of",
+		"stands_for", "duplicate_email"}}
 
 // granted are the permissions of a user.
 type granted map[string]bool
@@ -166,4 +167,31 @@ func sessionsCommand(s surroundings) *cobra.Command {
 	return family("sessions", "End sessions",
 		"USER is an id, or an e-mail address that only one user has. The login is as for import.",
 		endSessions(s, "end USER", "belfryctl sessions end"))
+}
+
+func whoamiCommand(s surroundings) *cobra.Command {
+	command := &cobra.Command{
+		Use: "whoami", Short: "Show as which user you are logged in, and what it may do",
+		Example: "  belfryctl whoami\n  belfryctl whoami -o yaml",
+	}
+	return administrative(s, command, func(j job) error {
+		me, err := j.c.Get(j.ctx, "/api/me", "")
+		if err != nil {
+			return err
+		}
+		delete(me, "status")
+		if j.as.data() {
+			return j.object(me)
+		}
+		user := me.Inner("user")
+		user["kind"], user["element"] = me.Text("kind"), me.Inner("element").Text("name")
+		user["may"] = fmt.Sprint(client.As[granted](me.Inner("permissions")))
+		for _, list := range []string{"schools", "pupils"} {
+			names := sequence.Map(me.Records(list), func(e client.Record) string { return e.Text("name") })
+			user[list] = strings.Join(names, ", ")
+		}
+		user["admin_of"] = me.Text("admin_of")
+		return j.show(nil, "user", user, "id", "name", "email", "kind", "element", "may", "schools", "admin_of",
+			"pupils")
+	})
 }
