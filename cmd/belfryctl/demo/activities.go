@@ -29,12 +29,21 @@ func (w weekly) key(what string, n int) string {
 	return fmt.Sprintf("%s %d %d %s", what, n, w.weekday, w.from)
 }
 
-// each returns the days of the time in some weeks; a week may lack it.
-func (w weekly) each(weeks [][]time.Time, do func(day time.Time)) {
+// meets finds a time for what a group does every week, and writes its events in some weeks, which may lack the day. Who
+// leads it owns them, or no one does.
+func (y *year) meets(
+	category, body, group string, weeks [][]time.Time, owned bool, staff, rooms []int, times ...[2]string,
+) {
+	when, who, where := y.findTime(staff, rooms, times...)
+	owner := ""
+	if owned {
+		owner = teacherKey(y.staff[who])
+	}
 	for _, week := range weeks {
 		for _, day := range week {
-			if int(day.Weekday())-1 == w.weekday {
-				do(day)
+			if int(day.Weekday())-1 == when.weekday {
+				y.timed(category, body, day, when.from, when.to, who, owner, group, y.staff[who].ref(),
+					y.rooms[where].ref())
 			}
 		}
 	}
@@ -65,12 +74,8 @@ func (y *year) clubs() {
 	for n := range y.scale(34) {
 		name := numbered(data.Clubs, n, " Club")
 		group := y.topGroup(fmt.Sprintf("club%d", n+1), name, "Club", y.someOf(30, allForms...)...)
-		when, who, where := y.findTime(y.staffed, y.suites["classroom"], [2]string{"13:05", "13:45"},
-			[2]string{"16:00", "17:00"})
-		when.each(y.weeks[1:len(y.weeks)-1], func(day time.Time) {
-			y.timed("club", name, day, when.from, when.to, who, teacherKey(y.staff[who]), group, y.staff[who].ref(),
-				y.rooms[where].ref())
-		})
+		y.meets("club", name, group, y.weeks[1:len(y.weeks)-1], true, y.staffed, y.suites["classroom"],
+			[2]string{"13:05", "13:45"}, [2]string{"16:00", "17:00"})
 	}
 }
 
@@ -80,22 +85,14 @@ func (y *year) music() {
 		name := numbered(data.Ensembles, n, "")
 		group := y.topGroup(fmt.Sprintf("ensemble%d", n+1), name, "Ensemble", y.someOf(40, allForms...)...)
 		for range 2 {
-			when, who, where := y.findTime(y.pools["Music"], y.suites["music room"], [2]string{"08:00", "08:30"},
-				[2]string{"16:00", "17:30"})
-			when.each(y.weeks[1:len(y.weeks)-1], func(day time.Time) {
-				y.timed("rehearsal", name, day, when.from, when.to, who, "", group, y.staff[who].ref(),
-					y.rooms[where].ref())
-			})
+			y.meets("rehearsal", name, group, y.weeks[1:len(y.weeks)-1], false, y.pools["Music"],
+				y.suites["music room"], [2]string{"08:00", "08:30"}, [2]string{"16:00", "17:30"})
 		}
 	}
-	pupils := y.someOf(y.scale(58), allForms...)
-	for n, p := range pupils {
-		when, who, where := y.findTime(y.musicians, y.suites["practice"], [2]string{"13:00", "13:30"},
-			[2]string{"13:30", "14:00"}, [2]string{"16:00", "16:30"}, [2]string{"16:30", "17:00"})
-		when.each(y.weeks[2:min(34, len(y.weeks))], func(day time.Time) {
-			y.timed("music", data.Instruments[n%len(data.Instruments)], day, when.from, when.to, who, "", p,
-				y.staff[who].ref(), y.rooms[where].ref())
-		})
+	for n, p := range y.someOf(y.scale(58), allForms...) {
+		y.meets("music", data.Instruments[n%len(data.Instruments)], p, y.weeks[2:min(34, len(y.weeks))], false,
+			y.musicians, y.suites["practice"], [2]string{"13:00", "13:30"}, [2]string{"13:30", "14:00"},
+			[2]string{"16:00", "16:30"}, [2]string{"16:30", "17:00"})
 	}
 }
 
@@ -103,7 +100,6 @@ func (y *year) music() {
 // fixture requests minibuses. The fixtures of first teams are in the public calendar.
 func (y *year) sport() {
 	coaches := y.pools["Sport"]
-	fields := y.suites["sports space"]
 	perSeason := len(y.weeks) / len(data.Seasons)
 	for n := range y.scale(60) {
 		season, rank := n%len(data.Seasons), n/len(data.Seasons)
@@ -119,11 +115,8 @@ func (y *year) sport() {
 		group := y.topGroup(fmt.Sprintf("team%d", n+1), name, "Team", y.someOf(18, forms...)...)
 		weeks := y.weeks[season*perSeason : (season+1)*perSeason]
 		for range 2 {
-			when, coach, where := y.findTime(coaches, fields, [2]string{"16:00", "17:15"})
-			when.each(weeks, func(day time.Time) {
-				y.timed("practice", name+" practice", day, when.from, when.to, coach, "", group, y.staff[coach].ref(),
-					y.rooms[where].ref())
-			})
+			y.meets("practice", name+" practice", group, weeks, false, coaches, y.suites["sports space"],
+				[2]string{"16:00", "17:15"})
 		}
 		y.fixtures(name, group, pick(y.dice, coaches), weeks, forms[0] >= 12)
 	}
@@ -175,10 +168,9 @@ func (y *year) trips() {
 		e := event{category: "trip", body: pick(y.dice, data.Destinations), starts: at(day, "08:15"),
 			ends:      at(day, "17:30"),
 			organiser: s.teacher, owner: owner,
-			elements: []string{"Group:" + y.groupKey(s.code), y.staff[s.teacher].ref(), y.staff[helper].ref()}}
+			elements: []string{"Group:" + y.groupKey(s.code), y.staff[s.teacher].ref(), y.staff[helper].ref(),
+				minibuses}}
 		if len(s.pupils) > 14 {
-			e.elements = append(e.elements, minibuses, minibuses)
-		} else {
 			e.elements = append(e.elements, minibuses)
 		}
 		switch n % 5 {

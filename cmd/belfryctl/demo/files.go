@@ -20,7 +20,6 @@ type files struct {
 
 type table struct {
 	file    *os.File
-	buffer  *bufio.Writer
 	rows    *csvfile.Writer
 	columns []string
 	count   int
@@ -35,8 +34,8 @@ func createFiles(dir string, columns func(bundle.Kind) []string) (*files, error)
 		if err != nil {
 			return nil, errors.Join(err, f.close())
 		}
-		buffer := bufio.NewWriterSize(file, 1<<18)
-		t := &table{file: file, buffer: buffer, rows: csvfile.NewWriter(buffer), columns: columns(kind)}
+		rows := csvfile.NewWriter(bufio.NewWriterSize(file, 1<<18))
+		t := &table{file: file, rows: rows, columns: columns(kind)}
 		t.rows.UseCRLF = true
 		t.err = t.rows.Write(t.columns)
 		f.tables[kind] = t
@@ -108,7 +107,7 @@ func (f *files) close() error {
 	var all error
 	for _, t := range f.tables {
 		t.rows.Flush()
-		all = errors.Join(all, t.err, t.rows.Error(), t.buffer.Flush(), t.file.Close())
+		all = errors.Join(all, t.err, t.rows.Error(), t.file.Close())
 	}
 	return all
 }
