@@ -146,18 +146,10 @@ func (p *Pairs) Rows() iter.Seq[Row] {
 	}
 }
 
-// compareSpans orders by source, first day and last day. Days written YYYY-MM-DD sort as texts; an open end comes first
-// or last on its side.
+// compareSpans orders by source, first day and last day.
 func compareSpans(a, b Span) int {
-	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(text(a.FirstDay, ""), text(b.FirstDay, "")),
-		cmp.Compare(text(a.LastDay, "9999-99"), text(b.LastDay, "9999-99")))
-}
-
-func text(day *string, open string) string {
-	if day == nil {
-		return open
-	}
-	return *day
+	x, y := a.Days(), b.Days()
+	return cmp.Or(cmp.Compare(a.Source, b.Source), cmp.Compare(x.First, y.First), cmp.Compare(x.Last, y.Last))
 }
 
 // membershipRow is a row of memberships.csv. It is not a record yet, since other rows of the pair may follow.

@@ -195,26 +195,24 @@ func kindOf(entity string) Kind {
 	return ""
 }
 
-// is reports whether a cell says true.
-func is(cell *bool) bool { return cell != nil && *cell }
-
 func checkGroup(r *row, g *GroupRecord) {
-	if is(g.Resource) && is(g.School) {
+	resource, school := form.OrZero(g.Resource), form.OrZero(g.School)
+	if resource && school {
 		r.Fault("school", "can't be a resource group")
 	}
 	if r.pass.checked {
 		return
 	}
-	if is(g.Resource) {
+	if resource {
 		r.pass.index.resources[strings.Clone(g.Key)] = true
 	}
-	if school := is(g.School) || r.Bad("school"); school && (g.Current == nil || *g.Current) {
+	if (school || r.Bad("school")) && (g.Current == nil || *g.Current) {
 		r.pass.index.schools[strings.Clone(g.Key)] = true
 	}
 }
 
 func checkUser(r *row, u *UserRecord) {
-	if active := u.Active == nil || *u.Active; active && !is(u.DuplicateEmail) {
+	if active := u.Active == nil || *u.Active; active && !form.OrZero(u.DuplicateEmail) {
 		r.Unique("email", cases.Fold().String(u.Email), strconv.Quote(u.Email))
 	}
 }

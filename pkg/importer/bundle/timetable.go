@@ -10,6 +10,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -200,7 +201,7 @@ func weekName(text string) string {
 
 func checkWeek(r *row, w *weekRow) {
 	t := &r.pass.index.timetable
-	rule := weekRule{file: r.pass.file, line: r.Line(), off: is(w.Off), school: strings.Clone(w.School),
+	rule := weekRule{file: r.pass.file, line: r.Line(), off: form.OrZero(w.Off), school: strings.Clone(w.School),
 		days: r.days(w.FirstDay, w.LastDay)}
 	if rule.days.Last < rule.days.First {
 		return

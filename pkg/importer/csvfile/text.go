@@ -131,11 +131,8 @@ func isLetter(b byte) bool { return b|0x20 >= 'a' && b|0x20 <= 'z' || b >= 0xc0 
 // headSize bounds the head of a file in bytes: its blank lines and the line that names the columns.
 const headSize = 1 << 16
 
-// separators are those that spreadsheets write, by country and format.
-var separators = []rune{',', ';', '\t'}
-
-// named are the names of separators, including one that is not read.
-var named = []struct {
+// separators are those that spreadsheets write, by country and format, and then one that is not read.
+var separators = []struct {
 	rune
 	name string
 }{{',', "commas"}, {';', "semicolons"}, {'\t', "tabs"}, {'|', `"|"`}}
@@ -149,9 +146,9 @@ func (p *Pass) separator(text *bufio.Reader) (rune, error) {
 	}
 	var best []string
 	comma, most := ',', -1
-	for _, s := range separators {
+	for _, s := range separators[:3] {
 		reader := csv.NewReader(strings.NewReader(head))
-		reader.Comma, reader.LazyQuotes = s, true
+		reader.Comma, reader.LazyQuotes = s.rune, true
 		cells, err := reader.Read()
 		if err != nil {
 			continue // a line of quotes alone
@@ -161,7 +158,7 @@ func (p *Pass) separator(text *bufio.Reader) (rune, error) {
 			n = len(cells)
 		}
 		if n > most {
-			best, comma, most = cells, s, n
+			best, comma, most = cells, s.rune, n
 		}
 	}
 	if p.sheet.Headless {
@@ -171,7 +168,7 @@ func (p *Pass) separator(text *bufio.Reader) (rune, error) {
 		if p.column(cell) != "" {
 			continue
 		}
-		for _, other := range named {
+		for _, other := range separators {
 			if other.rune == comma || p.knows(strings.Split(cell, string(other.rune))) == 0 {
 				continue
 			}

@@ -313,10 +313,9 @@ func withoutZeros(text string) string { return strings.Replace(text, ".000", "",
 // elementsOf says which elements are removed and added. A resource group counts as often as it is requested, and keeps
 // its allocations as long as it is named at all.
 func (v *values) elementsOf(all []FieldChange, row bundle.EventRecord, stored client.Record) []FieldChange {
-	wanted, given := map[string]int{}, map[string]bool{}
+	wanted := map[string]int{}
 	for _, element := range row.Elements {
 		wanted[element]++
-		given[element] = true
 	}
 	had, allocated := map[string]int{}, map[int64]int{}
 	for _, c := range stored.Records("commitments") {
@@ -327,9 +326,9 @@ func (v *values) elementsOf(all []FieldChange, row bundle.EventRecord, stored cl
 		had[v.element(c.ID("element_id"))]++
 	}
 	for _, r := range stored.Records("requests") {
-		group, quantity := v.element(r.ID("element_id")), r.ID("quantity")
-		had[group] += int(quantity)
-		if given[group] {
+		group := v.element(r.ID("element_id"))
+		had[group] += int(r.ID("quantity"))
+		if wanted[group] > 0 {
 			wanted[group] = max(wanted[group], allocated[r.ID("id")])
 		}
 	}

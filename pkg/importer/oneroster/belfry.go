@@ -81,16 +81,12 @@ func (k *known) members(ctx context.Context, d Directory, group, today string) (
 
 // has reports whether Belfry has the record of a reference.
 func (k *known) has(t table, id string) bool {
-	switch t {
-	case orgs:
-		_, ok := k.elements[form.Group+":"+orgKeys+id]
-		return ok
-	case classes:
-		_, ok := k.elements[form.Group+":"+classKeys+id]
-		return ok
-	default:
+	keys, isGroup := map[table]string{orgs: orgKeys, classes: classKeys}[t]
+	if !isGroup {
 		return k.kind(id) != neither
 	}
+	_, ok := k.elements[form.Group+":"+keys+id]
+	return ok
 }
 
 // kind is the kind of a user in Belfry; of two elements, the current one counts.

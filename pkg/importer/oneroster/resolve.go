@@ -34,13 +34,7 @@ type resolver struct {
 
 // Resolver is Resolve for load.Import.
 func (f *Folder) Resolver(o Options) load.Resolver {
-	return func(ctx context.Context, c *client.Client) (load.Source, error) {
-		roster, err := f.Resolve(ctx, c, o)
-		if err != nil {
-			return nil, err
-		}
-		return roster, nil
-	}
+	return func(ctx context.Context, c *client.Client) (load.Source, error) { return f.Resolve(ctx, c, o) }
 }
 
 // Resolve makes records of the folder and of what is in Belfry: a delta leaves out what has not changed, and members
