@@ -53,95 +53,84 @@ A filter is NAME=VALUE:
 		if !slices.Contains(command.ValidArgs, j.args[0]) {
 			return &usageError{fmt.Errorf("%q is no decision: %s", j.args[0], strings.Join(command.ValidArgs, ", "))}
 		}
-		f, err := j.readFilters(filters)
+		query, meets, err := j.readFilters(filters)
 		if err != nil {
 			return err
 		}
-		return j.decide(f, map[string]any{"status": j.args[0], "reason": reason}, really)
+		return j.decide(query, meets, map[string]any{"status": j.args[0], "reason": reason}, really)
 	})
 }
 
-// filter chooses commitments; zero fields choose all.
-type filter struct {
-	status, entityType, askedBy string
-	from, to                    string // days
-	title                       needle.Needle
-	element, category           int64
-}
+// filter says whether a commitment of the list is chosen.
+type filter func(api.DecidedCommitment) bool
 
-// readFilters reads --filter.
-func (j job) readFilters(texts []string) (f filter, err error) {
+// readFilters reads --filter: a query of the list, and what has to hold of each of its commitments.
+func (j job) readFilters(texts []string) (query url.Values, all []filter, err error) {
 	if len(texts) == 0 {
-		return f, &usageError{errors.New("no --filter; all that wait for you are --filter status=requested")}
+		return nil, nil, &usageError{errors.New("no --filter; all that wait for you are --filter status=requested")}
 	}
+	query = url.Values{"limit": {"1000"}, "include": {"category,decisions"}}
 	for _, text := range texts {
 		name, value, found := strings.Cut(text, "=")
 		if !found || value == "" {
-			return f, &usageError{fmt.Errorf("--filter %q is not NAME=VALUE", text)}
+			return nil, nil, &usageError{fmt.Errorf("--filter %q is not NAME=VALUE", text)}
 		}
-		if err := j.readFilter(&f, name, value); err != nil {
-			return f, err
+		if name == "status" {
+			query.Set("status", value)
 		}
+		f, err := j.filter(name, value)
+		if err != nil {
+			return nil, nil, err
+		}
+		all = append(all, f)
 	}
-	return f, nil
+	return query, all, nil
 }
 
-func (j job) readFilter(f *filter, name, value string) (err error) {
+func (j job) filter(name, value string) (f filter, err error) {
+	var id int64
 	switch name {
 	case "status":
-		f.status = value
+		statuses := strings.Split(strings.ReplaceAll(value, " ", ""), ",")
+		f = func(c api.DecidedCommitment) bool { return slices.Contains(statuses, string(c.Status)) }
 	case "type":
-		f.entityType = value
+		f = func(c api.DecidedCommitment) bool { return strings.EqualFold(string(c.Element.EntityType), value) }
 	case "asked-by":
-		f.askedBy = value
-	case "title":
-		f.title = needle.New(value)
-	case "from", "to":
-		if _, err := dayOfFlag("--filter "+name+": ", value); err != nil {
-			return err
+		f = func(c api.DecidedCommitment) bool {
+			asked := c.Decision.AskedBy
+			return strings.EqualFold(asked.Email, value) || fmt.Sprint(asked.ID) == value
 		}
-		if name == "from" {
-			f.from = value
-		} else {
-			f.to = value
+	case "title":
+		title := needle.New(value)
+		f = func(c api.DecidedCommitment) bool { return title.In(c.Event.Body) }
+	case "from", "to":
+		_, err = dayOfFlag("--filter "+name+": ", value)
+		f = func(c api.DecidedCommitment) bool {
+			day, _, _ := strings.Cut(c.Event.StartsAt, "T")
+			return day == value || (day > value) == (name == "from")
 		}
 	case "category":
-		f.category, err = j.category(value)
+		id, err = j.category(value)
+		f = func(c api.DecidedCommitment) bool { return c.Event.Category.ID == id }
 	case "element":
-		var element client.Record
-		element, err = j.named(value)
-		f.element = client.As[api.Element](element).ID
+		id, err = j.namedID(value)
+		f = func(c api.DecidedCommitment) bool { return c.Element.ID == id }
 	default:
 		err = &usageError{fmt.Errorf("--filter knows no %q; see --help", name)}
 	}
-	return err
+	return f, err
 }
 
-// meets reports whether a commitment of the list is chosen.
-func (f filter) meets(c api.DecidedCommitment) bool {
-	asked := c.Decision.AskedBy
-	day, _, _ := strings.Cut(c.Event.StartsAt, "T")
-	return (f.element == 0 || c.Element.ID == f.element) &&
-		(f.entityType == "" || strings.EqualFold(string(c.Element.EntityType), f.entityType)) &&
-		(f.category == 0 || c.Event.Category.ID == f.category) &&
-		f.title.In(c.Event.Body) &&
-		(f.from == "" || day >= f.from) && (f.to == "" || day <= f.to) &&
-		(f.askedBy == "" || strings.EqualFold(asked.Email, f.askedBy) || fmt.Sprint(asked.ID) == f.askedBy)
-}
-
-// decide lists the chosen commitments and, with really, decides on them one after the other.
-func (j job) decide(f filter, decision map[string]any, really bool) error {
-	query := url.Values{"limit": {"1000"}, "include": {"category,decisions"}}
-	if f.status != "" {
-		query.Set("status", f.status)
-	}
+// decide lists the commitments of which all filters hold and, with really, decides on them one after the other.
+func (j job) decide(query url.Values, filters []filter, decision map[string]any, really bool) error {
 	all, err := collect(j.c.List(j.ctx, "/api/commitments", "commitments", query))
 	if err != nil {
 		return err
 	}
 	var chosen []client.Record
 	for _, c := range all {
-		if f.meets(client.As[api.DecidedCommitment](c)) {
+		typed := client.As[api.DecidedCommitment](c)
+		if !slices.ContainsFunc(filters, func(f filter) bool { return !f(typed) }) {
 			c["outcome"] = "would be " + decision["status"].(string)
 			chosen = append(chosen, c)
 		}

@@ -61,6 +61,15 @@ func TestCommitments_ManyAreDecidedAndOneThatIsRefusedStopsNothing(t *testing.T)
 		got[0] != "Bletchley/Website: would be confirmed" {
 		t.Errorf("of one day: %q", got)
 	}
+	// Fault: a second filter of a name took the place of the first, so that more was decided on than was asked for.
+	for first, second := range map[string]string{
+		"status=confirmed": "status=requested", "type=Location": "type=Property", "category=Lesson": "category=Trip",
+		"element=website": "element=Public calendar", "title=theatre": "title=chess",
+	} {
+		if got := decide("confirmed", "--filter", first, "--filter", second); len(got) > 0 {
+			t.Errorf("%s and %s: %q", first, second, got)
+		}
+	}
 	both := decide("rejected", "--filter", "category=Trip", "--filter", "element=Website", "--reason", "No", "--really")
 	valuetest.Same(t, fmt.Sprint(both), "[Bletchley/Website: decided Théâtre/Website: decided]")
 	if out := keeps.does(t, "commitments", "decide", "noted", "--filter", "title=chess"); !strings.Contains(out,
