@@ -78,25 +78,7 @@ func leftOut(found []clash, first int) map[int]bool {
 	return rows
 }
 
-// Without is a source without the events that clash, and without their notes. False when the clashes are too many for
-// all to be known.
-func (c Clashing) Without(source Source) (Source, bool, error) {
-	events, n := map[string]bool{}, 0
-	for row, err := range source.Rows(bundle.Events) {
-		if err != nil {
-			return nil, false, err
-		}
-		if c.rows[n] {
-			events[strings.Clone(row.Key)] = true // the key is a part of the text of its row
-		}
-		n++
-	}
-	return without{source, events}, c.Count < maxClashes, nil
-}
-
-// LeftOut is how many events Without leaves out.
-func (c Clashing) LeftOut() int { return len(c.rows) }
-
+// without is a source without some events, by their keys, and without their notes.
 type without struct {
 	Source
 	events map[string]bool
@@ -145,6 +127,7 @@ type bookings struct {
 	groups   map[string][]membership // by member
 	events   []event                 // those of Belfry that are no rows, and then the rows
 	rejected map[rejection]bool
+	found    []clash
 }
 
 // event is a row of the source, or else an event of Belfry: it has no file, and its line is its id.
@@ -316,7 +299,7 @@ func (b *bookings) readStored(
 }
 
 // clashes are those of rows, in the order of their lines.
-func (b *bookings) clashes() (found []clash) {
+func (b *bookings) clashes() []clash {
 	for _, all := range b.of {
 		slices.SortFunc(all, func(x, y int32) int {
 			one, other := b.events[x], b.events[y]
@@ -336,20 +319,20 @@ func (b *bookings) clashes() (found []clash) {
 			}
 		}
 		for i, at := range all {
-			if len(found) >= maxClashes {
+			if len(b.found) >= maxClashes {
 				break
 			}
-			found = append(found, b.among(name, at, all[i+1:])...)
+			b.findAmong(name, at, all[i+1:])
 			for group, days := range through {
-				found = append(found, b.within(name, at, group, days, latest[group])...)
+				b.findWithin(name, at, group, days, latest[group])
 			}
 		}
 	}
-	slices.SortFunc(found, func(x, y clash) int {
+	slices.SortFunc(b.found, func(x, y clash) int {
 		return cmp.Or(cmp.Compare(x.row, y.row), cmp.Compare(x.element, y.element),
 			cmp.Compare(b.from(x), b.from(y)), cmp.Compare(x.other, y.other))
 	})
-	return found
+	return b.found
 }
 
 // latest is the latest end of an element's bookings up to each.
@@ -362,23 +345,20 @@ func (b *bookings) latest(element string) []int64 {
 	return ends
 }
 
-// among are the clashes of a booking with later ones of the same element.
-func (b *bookings) among(element string, at int32, later []int32) (found []clash) {
+// findAmong finds the clashes of a booking with later ones of the same element.
+func (b *bookings) findAmong(element string, at int32, later []int32) {
 	for _, other := range later {
 		if b.events[other].starts >= b.events[at].ends {
 			break
 		}
 		if meet(b.events[at], b.events[other]) {
-			found = append(found, b.clash(element, at, other)...)
+			b.keep(element, at, other)
 		}
 	}
-	return found
 }
 
-// within are the clashes of an element's booking with those of a group that it belongs to on these days.
-func (b *bookings) within(
-	element string, at int32, group string, days []wiretime.Days, latest []int64,
-) (found []clash) {
+// findWithin finds the clashes of an element's booking with those of a group that it belongs to on these days.
+func (b *bookings) findWithin(element string, at int32, group string, days []wiretime.Days, latest []int64) {
 	all, of := b.of[group], b.events[at]
 	for i := sort.Search(len(all), func(i int) bool { return latest[i] >= of.starts }); i < len(all); i++ {
 		other := b.events[all[i]]
@@ -390,19 +370,17 @@ func (b *bookings) within(
 		}
 		common := b.zone.Days(time.Unix(max(of.starts, other.starts), 0), time.Unix(min(of.ends, other.ends), 0))
 		if slices.ContainsFunc(days, common.Overlaps) {
-			found = append(found, b.clash(element, at, all[i])...)
+			b.keep(element, at, all[i])
 		}
 	}
-	return found
 }
 
-// clash is the one of two bookings, where they are of two events and one of them is a row. Of two rows it is the later
-// one's.
-func (b *bookings) clash(element string, x, y int32) []clash {
+// keep keeps the clash of two bookings, where they are of two events and one of them is a row. Of two rows it is the
+// later one's.
+func (b *bookings) keep(element string, x, y int32) {
 	if last := max(x, y); x != y && b.events[last].file != "" {
-		return []clash{{element, last, min(x, y)}}
+		b.found = append(b.found, clash{element, last, min(x, y)})
 	}
-	return nil
 }
 
 // meet says whether two events go on at the same time. An event without a duration meets those that contain its time.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
@@ -34,7 +35,7 @@ func OfBundle(b *bundle.Bundle, zone wiretime.Zone) Resolver {
 		if len(keys) == 0 {
 			return b, nil
 		}
-		events, err := Calendar(ctx, c, keys, zone)
+		events, err := calendar(ctx, c, keys, zone)
 		if err != nil {
 			return nil, err
 		}
@@ -148,19 +149,24 @@ func (l *importing) run(ctx context.Context, resolve Resolver) error {
 
 // skipped is the source without the events that clash, where they are to be skipped.
 func (l *importing) skipped(source Source) (Source, error) {
-	n := l.clashing.LeftOut()
-	if l.Clashes != ClashesSkip || n == 0 {
+	if l.Clashes != ClashesSkip || len(l.clashing.rows) == 0 {
 		return source, nil
 	}
-	rest, all, err := l.clashing.Without(source)
-	if err != nil {
-		return nil, err
-	}
-	if !all {
+	if l.clashing.Count >= maxClashes { // not all are known
 		return nil, errors.New("nothing was written, as the events book too many elements twice for --clashes skip")
 	}
-	l.warn(Warning{Text: fmt.Sprintf("events left out, as they clash: %d", n)})
-	return rest, nil
+	keys, n := map[string]bool{}, 0
+	for row, err := range source.Rows(bundle.Events) {
+		if err != nil {
+			return nil, err
+		}
+		if l.clashing.rows[n] {
+			keys[strings.Clone(row.Key)] = true // the key is a part of the text of its row
+		}
+		n++
+	}
+	l.warn(Warning{Text: fmt.Sprintf("events left out, as they clash: %d", len(l.clashing.rows))})
+	return without{source, keys}, nil
 }
 
 func (l *importing) warn(more ...Warning) { l.out.Warnings = append(l.out.Warnings, more...) }

@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net/url"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -87,9 +86,9 @@ func timeOf(r client.Record, field string) time.Time {
 	return at
 }
 
-// Calendar reads the events in Belfry of categories, given by their keys, that the user sees. A category that does not
+// calendar reads the events in Belfry of categories, given by their keys, that the user sees. A category that does not
 // exist yet has none.
-func Calendar(
+func calendar(
 	ctx context.Context, c *client.Client, keys []string, zone wiretime.Zone,
 ) (all []bundle.CalendarEvent, err error) {
 	for category, err := range records(ctx, c, Categories, nil) {
@@ -102,7 +101,7 @@ func Calendar(
 		}
 		// Without a day, a search needs a title or an element.
 		query := url.Values{"category": {category.Text("id")}, "start_date": {wiretime.Day(0).String()},
-			"limit": {strconv.Itoa(maxFound)}}
+			"limit": {"200"}} // the most that a page has
 		for e, err := range c.List(ctx, "/api/events", "events", query) {
 			if err != nil {
 				return nil, err
@@ -113,6 +112,3 @@ func Calendar(
 	}
 	return all, nil
 }
-
-// maxFound is the most events that a page of a search has.
-const maxFound = 200
