@@ -46,15 +46,15 @@ func (f *eraseFlags) add(flags *pflag.FlagSet, really, namesakes string) {
 }
 
 // kept begins the list of erased persons, where one is kept, with those of before.
-func (f *eraseFlags) kept(j job) (*erasedList, error) {
+func (f *eraseFlags) kept(j job) (erasedList, error) {
 	if f.list == "" || !f.really {
-		return nil, nil
+		return "", nil
 	}
 	known, err := collect(j.c.List(j.ctx, erasuresPath, "erasures", nil))
 	if err != nil {
-		return nil, err
+		return "", err
 	}
-	l := &erasedList{f.list}
+	l := erasedList(f.list)
 	return l, l.put(known...)
 }
 
@@ -118,7 +118,7 @@ Only an administrator of all schools may do it.`,
 
 // erase asks for an erasure, and waits until it is done or incomplete; unless it is meant, it only asks what it would
 // be. The list names it as soon as it has begun, since it goes on whatever becomes of the command.
-func (j job) erase(id int64, fingerprint string, f eraseFlags, kept *erasedList) (client.Record, error) {
+func (j job) erase(id int64, fingerprint string, f eraseFlags, kept erasedList) (client.Record, error) {
 	if !f.really {
 		j = j.dry()
 	}
@@ -210,7 +210,7 @@ func (j job) eraseAgain(f eraseFlags) error {
 // eraseOne erases one of several persons, notes the outcome in its record, and says whether it is the expected one. An
 // error that concerns the others too is returned.
 func (j job) eraseOne(
-	of client.Record, id int64, fingerprint string, f eraseFlags, kept *erasedList,
+	of client.Record, id int64, fingerprint string, f eraseFlags, kept erasedList,
 ) (fine bool, err error) {
 	e, err := j.erase(id, fingerprint, f, kept)
 	failed := (*client.Error)(nil)
@@ -260,14 +260,15 @@ what is kept.`,
 
 // erasedList is a file of the persons who were erased, for people erase --again. A deployment that was restored from a
 // backup may lack some of their erasures: they stay in the file.
-type erasedList struct{ path string }
+// The empty name is no list.
+type erasedList string
 
-// put adds erasures to the list, or replaces them there. The file is whole at any time. A nil list stays nil.
-func (l *erasedList) put(erasures ...client.Record) error {
-	if l == nil {
+// put adds erasures to the list, or replaces them there. The file is whole at any time.
+func (l erasedList) put(erasures ...client.Record) error {
+	if l == "" {
 		return nil
 	}
-	all, err := readErased(l.path)
+	all, err := readErased(string(l))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -282,11 +283,11 @@ func (l *erasedList) put(erasures ...client.Record) error {
 			all[at] = e
 		}
 	}
-	err = wholefile.Create(l.path, func(out io.Writer) error { // as people erased -o json prints it
+	err = wholefile.Create(string(l), func(out io.Writer) error { // as people erased -o json prints it
 		return printJSON(out, map[string]any{"erasures": append([]client.Record{}, all...)})
 	})
 	if err != nil {
-		return fmt.Errorf("%s is not written: %w", l.path, err)
+		return fmt.Errorf("%s is not written: %w", l, err)
 	}
 	return nil
 }

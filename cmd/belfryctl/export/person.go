@@ -74,7 +74,7 @@ func (p *person) fail(err error) {
 // file gets its name only when it is complete.
 func Person(ctx context.Context, c *client.Client, element int64, file string) (rows map[string]int, err error) {
 	p := &person{ctx: ctx, c: c, id: element, names: map[string]string{}, rows: map[string]int{}}
-	if p.element, err = c.Get(ctx, elementPath(element), "element"); err != nil {
+	if p.element, err = c.Get(ctx, "/api/admin/elements/"+strconv.FormatInt(element, 10), "element"); err != nil {
 		return nil, err
 	}
 	if entity := p.element.Text("entity_type"); entity != "Staff" && entity != "Pupil" {
@@ -103,7 +103,6 @@ func (p *person) write() {
 	p.called = p.calledBy()
 	for _, stage := range []func(){
 		p.writeReadme, p.writePerson, p.writeGroups, p.writeEvents, p.writeNotes, p.writeAccess, p.writeAudit,
-		p.writeActions,
 	} {
 		if p.err == nil {
 			stage()
@@ -307,20 +306,15 @@ func (p *person) writeAccess() {
 		})
 }
 
+// writeAudit writes what was done to the person's records, and what its users did.
 func (p *person) writeAudit() {
-	queries := []url.Values{{"record": {"Element:" + strconv.FormatInt(p.id, 10)}}}
+	done, acted := []url.Values{{"record": {"Element:" + strconv.FormatInt(p.id, 10)}}}, []url.Values{}
 	for _, user := range p.users {
-		queries = append(queries, url.Values{"record": {"User:" + user.Text("id")}})
+		done = append(done, url.Values{"record": {"User:" + user.Text("id")}})
+		acted = append(acted, url.Values{"user": {user.Text("id")}})
 	}
-	p.entries("audit.json", queries)
-}
-
-func (p *person) writeActions() {
-	var queries []url.Values
-	for _, user := range p.users {
-		queries = append(queries, url.Values{"user": {user.Text("id")}})
-	}
-	p.entries("actions.json", queries)
+	p.entries("audit.json", done)
+	p.entries("actions.json", acted)
 }
 
 // entries writes those of the audits that the queries find, one to a line, as a JSON array.
@@ -356,14 +350,13 @@ func (p *person) isUser(id int64) bool {
 	return id != 0 && slices.ContainsFunc(p.users, func(u client.Record) bool { return u.ID("id") == id })
 }
 
-func (p *person) elementName(id int64) string { return p.nameOf(id, elementPath(id), "element") }
+func (p *person) elementName(id int64) string { return p.nameOf("element", id) }
 
-func (p *person) userName(id int64) string {
-	return p.nameOf(id, "/api/admin/users/"+strconv.FormatInt(id, 10), "user")
-}
+func (p *person) userName(id int64) string { return p.nameOf("user", id) }
 
-// nameOf is the name of a record; "" for the id 0.
-func (p *person) nameOf(id int64, path, part string) string {
+// nameOf is the name of a record of a kind; "" for the id 0.
+func (p *person) nameOf(part string, id int64) string {
+	path := "/api/admin/" + part + "s/" + strconv.FormatInt(id, 10)
 	name, known := p.names[path]
 	if known || id == 0 {
 		return name
@@ -375,5 +368,3 @@ func (p *person) nameOf(id int64, path, part string) string {
 	p.names[path] = record.Text("name")
 	return p.names[path]
 }
-
-func elementPath(id int64) string { return "/api/admin/elements/" + strconv.FormatInt(id, 10) }
