@@ -23,7 +23,11 @@ var categories = resource{path: categoryPath, part: "eventcategory", id: job.cat
 
 func categoriesCommand(s surroundings) *cobra.Command {
 	return family("categories", "List and change the categories of events",
-		"CATEGORY is an id or a name. The login is as for import.", listCategories(s),
+		"CATEGORY is an id or a name. The login is as for import.",
+		administrative(s, &cobra.Command{
+			Use: "list", Short: "List the categories, by id",
+			Example: "  belfryctl categories list -o wide",
+		}, listCategories),
 		categories.adds(s, &cobra.Command{
 			Use: "add", Short: "Add a category",
 			Example: "  belfryctl categories add --name Exam --pecking-order 30 --busy --clash-check",
@@ -34,30 +38,24 @@ func categoriesCommand(s surroundings) *cobra.Command {
 		}))
 }
 
-func listCategories(s surroundings) *cobra.Command {
-	command := &cobra.Command{
-		Use: "list", Short: "List the categories, by id",
-		Example: "  belfryctl categories list -o wide",
+func listCategories(j job) error {
+	all, err := collect(j.c.List(j.ctx, categoryPath, "eventcategories", nil))
+	if err != nil {
+		return err
 	}
-	return administrative(s, command, func(j job) error {
-		all, err := collect(j.c.List(j.ctx, categoryPath, "eventcategories", nil))
-		if err != nil {
-			return err
-		}
-		heads := "id,name,pecking_order,is"
-		ofSchools := slices.ContainsFunc(all, func(r client.Record) bool { return r.ID("school_id") != 0 })
+	heads := "id,name,pecking_order,is"
+	ofSchools := slices.ContainsFunc(all, func(r client.Record) bool { return r.ID("school_id") != 0 })
+	if ofSchools {
+		heads += ",school_id"
+	}
+	return list(j, "eventcategories", all, heads, func(r client.Record) []any {
+		c := client.As[api.CategoryRecord](r)
+		is := slices.DeleteFunc(slices.Clone(categoryFlags), func(flag string) bool { return r[flag] != true })
+		cells := []any{c.ID, c.Name, c.PeckingOrder, strings.Join(is, ",")}
 		if ofSchools {
-			heads += ",school_id"
+			cells = append(cells, orNone(c.SchoolID))
 		}
-		return list(j, "eventcategories", all, heads, func(r client.Record) []any {
-			c := client.As[api.CategoryRecord](r)
-			is := slices.DeleteFunc(slices.Clone(categoryFlags), func(flag string) bool { return r[flag] != true })
-			cells := []any{c.ID, c.Name, c.PeckingOrder, strings.Join(is, ",")}
-			if ofSchools {
-				cells = append(cells, orNone(c.SchoolID))
-			}
-			return cells
-		})
+		return cells
 	})
 }
 

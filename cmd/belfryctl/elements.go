@@ -124,57 +124,50 @@ func administratorsCommand(s surroundings) *cobra.Command {
 		`An element with an administrator is controlled: to book it is to ask. ELEMENT is an id or a key
 such as Property:1, USER an id or an e-mail address that only one user has. The login is as for
 import.`,
-		listAdministrators(s), addAdministrator(s), removeAdministrator(s))
+		administrative(s, &cobra.Command{
+			Use: "list ELEMENT", Short: "List the administrators of an element",
+			Example: "  belfryctl administrators list Property:1",
+		}, listAdministrators),
+		administrative(s, &cobra.Command{
+			Use: "add ELEMENT USER", Short: "Make a user an administrator of an element, which controls it",
+			Example: "  belfryctl administrators add Property:1 anna.bell@school.example",
+		}, addAdministrator),
+		administrative(s, &cobra.Command{
+			Use:     "remove ELEMENT USER",
+			Short:   "End a user's administration of an element; without the last one it is free again",
+			Example: "  belfryctl administrators remove Property:1 anna.bell@school.example",
+		}, removeAdministrator, dataFormats...))
 }
 
-func listAdministrators(s surroundings) *cobra.Command {
-	command := &cobra.Command{
-		Use: "list ELEMENT", Short: "List the administrators of an element",
-		Example: "  belfryctl administrators list Property:1",
+func listAdministrators(j job) error {
+	_, path, err := elements.at(j)
+	if err != nil {
+		return err
 	}
-	return administrative(s, command, func(j job) error {
-		_, path, err := elements.at(j)
-		if err != nil {
-			return err
-		}
-		all := j.c.List(j.ctx, path+"/administrators", "administrators", nil)
-		return listed(j, "administrators", all, "id,name,email", func(u api.User) []any {
-			return []any{u.ID, u.Name, u.Email}
-		})
+	all := j.c.List(j.ctx, path+"/administrators", "administrators", nil)
+	return listed(j, "administrators", all, "id,name,email", func(u api.User) []any {
+		return []any{u.ID, u.Name, u.Email}
 	})
 }
 
-func addAdministrator(s surroundings) *cobra.Command {
-	command := &cobra.Command{
-		Use: "add ELEMENT USER", Short: "Make a user an administrator of an element, which controls it",
-		Example: "  belfryctl administrators add Property:1 anna.bell@school.example",
+func addAdministrator(j job) error {
+	path, _, _, err := j.administrator()
+	if err != nil {
+		return err
 	}
-	return administrative(s, command, func(j job) error {
-		path, _, _, err := j.administrator()
-		if err != nil {
-			return err
-		}
-		user, err := j.c.Put(j.ctx, path, "administrator")
-		return j.show(err, "administrator", user, "id", "name", "email")
-	})
+	user, err := j.c.Put(j.ctx, path, "administrator")
+	return j.show(err, "administrator", user, "id", "name", "email")
 }
 
-func removeAdministrator(s surroundings) *cobra.Command {
-	command := &cobra.Command{
-		Use:     "remove ELEMENT USER",
-		Short:   "End a user's administration of an element; without the last one it is free again",
-		Example: "  belfryctl administrators remove Property:1 anna.bell@school.example",
+func removeAdministrator(j job) error {
+	path, element, user, err := j.administrator()
+	if err != nil {
+		return err
 	}
-	return administrative(s, command, func(j job) error {
-		path, element, user, err := j.administrator()
-		if err != nil {
-			return err
-		}
-		if err := j.c.Delete(j.ctx, path, nil); err != nil {
-			return err
-		}
-		return j.done("administrator", user, "user %d no longer decides on element %d", user, element)
-	}, dataFormats...)
+	if err := j.c.Delete(j.ctx, path, nil); err != nil {
+		return err
+	}
+	return j.done("administrator", user, "user %d no longer decides on element %d", user, element)
 }
 
 // administrator is the path of the administrator that the arguments mean.

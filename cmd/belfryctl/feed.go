@@ -15,7 +15,12 @@ func feedCommand(s surroundings) *cobra.Command {
 		`A feed is a secret address for calendar programs, which shows what you see.
 
 `+aboutNames,
-		addFeed(s), listFeeds(s), endFeed(s))
+		addFeed(s),
+		administrative(s, &cobra.Command{
+			Use: "list NAME", Short: "List your feeds of an element, without their addresses",
+			Example: "  belfryctl feed list gordon", ValidArgsFunction: completeNames(s),
+		}, listFeeds),
+		endFeed(s))
 }
 
 func addFeed(s surroundings) *cobra.Command {
@@ -58,19 +63,13 @@ func (j job) feeds() (element client.Record, feeds []client.Record, err error) {
 	return element, feeds, err
 }
 
-func listFeeds(s surroundings) *cobra.Command {
-	command := &cobra.Command{
-		Use: "list NAME", Short: "List your feeds of an element, without their addresses",
-		Example: "  belfryctl feed list gordon", ValidArgsFunction: completeNames(s),
+func listFeeds(j job) error {
+	_, feeds, err := j.feeds()
+	if err != nil {
+		return err
 	}
-	return administrative(s, command, func(j job) error {
-		_, feeds, err := j.feeds()
-		if err != nil {
-			return err
-		}
-		return list(j, "feeds", feeds, "id,name,created_at,element", func(f api.Feed) []any {
-			return []any{f.ID, f.Name, f.CreatedAt, f.Element.Name}
-		})
+	return list(j, "feeds", feeds, "id,name,created_at,element", func(f api.Feed) []any {
+		return []any{f.ID, f.Name, f.CreatedAt, f.Element.Name}
 	})
 }
 

@@ -234,28 +234,27 @@ func (j job) eraseOne(
 	return true, nil
 }
 
-func listErased(s surroundings) *cobra.Command {
-	command := &cobra.Command{
-		Use: "erased", Short: "List the persons who were erased, or are being",
-		Long: `Lists the erasures. With -o json it is the list for "belfryctl people erase --again", as of now;
---list of that command keeps it up to date. It has ids and fingerprints of the persons, and no
-names.`,
-		Example: "  belfryctl people erased -o json > erased.json",
-	}
-	return administrative(s, command, func(j job) error {
-		all := j.c.List(j.ctx, erasuresPath, "erasures", nil)
-		return listed(j, "erasures", all, "element_id,name,state,asked_by,asked_at,done_at,records",
-			func(e api.Erasure) []any {
-				return []any{e.ElementID, e.Name, e.State, orNone(e.AskedBy), e.AskedAt, e.DoneAt, e.Records}
-			})
-	})
+func listErased(j job) error {
+	all := j.c.List(j.ctx, erasuresPath, "erasures", nil)
+	return listed(j, "erasures", all, "element_id,name,state,asked_by,asked_at,done_at,records",
+		func(e api.Erasure) []any {
+			return []any{e.ElementID, e.Name, e.State, orNone(e.AskedBy), e.AskedAt, e.DoneAt, e.Records}
+		})
 }
 
 func peopleCommand(s surroundings) *cobra.Command {
 	return family("people", "Answer for what is kept about one person",
 		`A member of staff or a pupil is given as an id or a key such as Pupil:17. docs/privacy.md says
 what is kept.`,
-		exportPerson(s), erasePerson(s), listErased(s), listLeavers(s))
+		exportPerson(s), erasePerson(s),
+		administrative(s, &cobra.Command{
+			Use: "erased", Short: "List the persons who were erased, or are being",
+			Long: `Lists the erasures. With -o json it is the list for "belfryctl people erase --again", as of now;
+--list of that command keeps it up to date. It has ids and fingerprints of the persons, and no
+names.`,
+			Example: "  belfryctl people erased -o json > erased.json",
+		}, listErased),
+		listLeavers(s))
 }
 
 // erasedList is a file of the persons who were erased, for people erase --again. A deployment that was restored from a
