@@ -334,34 +334,6 @@ func TestAnImportThatLooksWrong_FilesOfHeadingsAloneRetireNothing(t *testing.T) 
 	}
 }
 
-// A key of users.csv that is used again would give one user's login to another.
-func TestAnImportOfUsersWhoAreOthersStopsWithoutReally(t *testing.T) {
-	users := func(others int) string {
-		text := "key,name,email\n"
-		for i := range 20 {
-			surname := "Old"
-			if i < others {
-				surname = "New"
-			}
-			text += fmt.Sprintf("%d,F%c%s %s,%d@b.example\n", i, 'a'+i, surname, surname, i)
-		}
-		return clienttest.Folder(t, map[string]string{"users.csv": text})
-	}
-	school := clienttest.NewSchool(t)
-	o := simulated(school)
-	o.does(t, "import", users(0))
-	before := len(school.Batches())
-	code, _, errs := belfryctl(t, o.env, "import", users(5))
-	if code != exitFailure || len(school.Batches()) != before ||
-		!strings.HasPrefix(errs, "warning: users.csv:2: the key \"0\" was FaOld Old and is now FaNew New\n") ||
-		!strings.Contains(errs, "warning: 5 of 20 keys of users mean somebody else by now\n") {
-		t.Errorf("%d, %d batches: %s", code, len(school.Batches())-before, errs)
-	}
-	if code, _, errs := belfryctl(t, o.env, "import", users(9), "--really", "users"); code != exitOK {
-		t.Errorf("really: %d %s", code, errs)
-	}
-}
-
 // TestHardToBreak_Row20_AKeyThatMeansSomebodyElseIsConfirmedOneByOne: one key of a pupil that was used again was a
 // warning, and the pupil was overwritten.
 func TestHardToBreak_Row20_AKeyThatMeansSomebodyElseIsConfirmedOneByOne(t *testing.T) {

@@ -1,10 +1,8 @@
 package main
 
 import (
-	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"net/http"
 	"net/http/httptest"
 	"path"
@@ -156,101 +154,6 @@ func TestOneRoster_FromBulkToDeltaAndBack(t *testing.T) {
 		out := o.does(t, "import", "--format", "oneroster", testRoster("1.2-delta"), "--dry-run")
 		wantOut(t, out, "users.csv: 1 row left out: users without a role\n")
 	})
-}
-
-// elmwood is the roster of a school with that many pupils: a class for 25 of them in each of twelve subjects.
-func elmwood(pupils int) map[string]string {
-	var users, classes, enrollments strings.Builder
-	users.WriteString("sourcedId,enabledUser,orgSourcedIds,role,givenName,familyName,email,grades\n")
-	classes.WriteString("sourcedId,title,courseSourcedId,classCode,schoolSourcedId,termSourcedIds\n")
-	enrollments.WriteString("sourcedId,classSourcedId,schoolSourcedId,userSourcedId,role,beginDate,endDate\n")
-	enroll := func(class, user, role string) {
-		fmt.Fprintf(&enrollments, "%s-%s,%s,s1,%s,%s,,\n", class, user, class, user, role)
-	}
-	for i := range pupils {
-		fmt.Fprintf(&users, "p%d,true,s1,student,Pupil%d,Of%d,p%d@elmwood.example,%02d\n", i, i, i%7, i, 7+i%7)
-	}
-	for i := range (pupils + 24) / 25 {
-		fmt.Fprintf(&users, "t%d,true,s1,teacher,Teacher,Number%d,t%d@elmwood.example,\n", i, i, i)
-		for subject := range 12 {
-			class := fmt.Sprintf("c%d-%d", i, subject)
-			fmt.Fprintf(&classes, "%s,Subject %d,k1,%d/%d,s1,y1\n", class, subject, i, subject)
-			enroll(class, fmt.Sprintf("t%d", i), "teacher")
-			for pupil := i * 25; pupil < min(i*25+25, pupils); pupil++ {
-				enroll(class, fmt.Sprintf("p%d", pupil), "student")
-			}
-		}
-	}
-	return map[string]string{
-		"manifest.csv": "propertyName,value\nmanifest.version,1.0\noneroster.version,1.1\nfile.orgs,bulk\n" +
-			"file.academicSessions,bulk\nfile.courses,bulk\n" +
-			"file.classes,bulk\nfile.users,bulk\nfile.enrollments,bulk\n",
-		"orgs.csv":             "sourcedId,name,type\ns1,Elmwood,school\n",
-		"academicSessions.csv": "sourcedId,title,type,startDate,endDate\ny1,2026/27,schoolYear,2026-09-01,2027-07-16\n",
-		"courses.csv":          "sourcedId,title\nk1,Course\n",
-		"users.csv":            users.String(), "classes.csv": classes.String(),
-		"enrollments.csv": enrollments.String(),
-	}
-}
-
-// A truncated file would end the memberships that it lacks, though no person has left.
-func TestOneRoster_ATenthOfTheMembershipsGoneStopsWithoutReally(t *testing.T) {
-	t.Parallel()
-	o := newOffice(t)
-	whole := elmwood(50) // 24 classes of 25 pupils and a teacher
-	o.imports(t, clienttest.Folder(t, whole), "--prune")
-	cut := func(rows int) string {
-		files := maps.Clone(whole)
-		files["enrollments.csv"] = strings.Join(strings.SplitAfter(whole["enrollments.csv"], "\n")[:1+624-rows], "")
-		return clienttest.Folder(t, files)
-	}
-	args := []string{"import", "--format", "oneroster", cut(63), "--prune"}
-	o.fails(t, exitFailure, "warning: 63 of 624 memberships of enrollments.csv would end\n"+
-		"belfryctl: nothing was written", args...)
-	code, out, errs := belfryctl(t, o.env, append(args, "--dry-run")...)
-	if code != exitFailure || !strings.Contains(errs, "63 of 624") ||
-		!strings.Contains(out, "memberships        0       63") {
-		t.Errorf("dry run: %d %s%s", code, out, errs)
-	}
-	// It is no reason to stop without --prune, nor are less than a tenth.
-	o.wantImport(t, cut(63), []string{"staff 0/0/2", "pupils 0/0/50", "groups 0/0/25", "memberships 0/0/637"})
-	o.wantImport(t, cut(62), []string{"staff 0/0/2", "pupils 0/0/50", "groups 0/0/25", "memberships 0/62/638"},
-		"--prune")
-	if code, _, errs := belfryctl(t, o.env, append(args, "--really", "memberships")...); code != exitOK {
-		t.Errorf("really: %d %s", code, errs)
-	}
-}
-
-// An import that is interrupted between two batches is completed by the same command, with the same result.
-func TestOneRoster_AnInterruptedImportEndsTheSame(t *testing.T) {
-	t.Parallel()
-	o := newOffice(t)
-	dir := clienttest.Folder(t, elmwood(200))
-	ctx, interrupt := context.WithCancel(t.Context())
-	defer interrupt()
-	memberships := 0
-	env := o.behind(t, func(w http.ResponseWriter, r *http.Request, system http.Handler) {
-		if strings.HasSuffix(r.URL.Path, "/memberships") {
-			if memberships++; memberships == 2 {
-				system.ServeHTTP(httptest.NewRecorder(), r)
-				interrupt() // one batch is reported, the next one is written but not reported
-				return
-			}
-		}
-		system.ServeHTTP(w, r)
-	})
-	code, _, errs := belfryctlUntil(ctx, env, "import", "--format", "oneroster", dir, "--parallel", "1")
-	if code != exitFailure || !strings.Contains(errs, "interrupted; the same command again goes on to the same end") {
-		t.Fatalf("%d %q", code, errs)
-	}
-	all := o.imports(t, dir)
-	valuetest.Equal(t, []string{"staff 0/0/8", "pupils 0/0/200", "groups 0/0/97"}, all[:3])
-	var created, updated, unchanged int
-	_, err := fmt.Sscanf(all[3], "memberships %d/%d/%d", &created, &updated, &unchanged)
-	if err != nil || created == 0 || updated > 0 || unchanged < 1000 || created+unchanged != 2800 {
-		t.Errorf("%s: %v", all[3], err)
-	}
-	o.wantImport(t, dir, []string{"staff 0/0/8", "pupils 0/0/200", "groups 0/0/97", "memberships 0/0/2800"}, "--prune")
 }
 
 // TestOneRoster_OfAService: the command reads a service as it reads files. Its secret is never on the command line.

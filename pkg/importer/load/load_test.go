@@ -80,27 +80,6 @@ func TestBatchesStayBelowTheByteLimit(t *testing.T) {
 	}
 }
 
-func TestSecondLoadFindsAllUnchanged(t *testing.T) {
-	school := clienttest.NewSchool(t)
-	b := open(t, subjects(1500))
-	c := school.SignedIn(t)
-	loads(t, c, b, load.Options{})
-	report := loads(t, c, b, load.Options{})
-	valuetest.Equal(t, []load.Tally{{Kind: "subjects", Unchanged: 1500}}, report.Kinds)
-}
-
-func TestDryRunWritesNothing(t *testing.T) {
-	school := clienttest.NewSchool(t)
-	files := subjects(3)
-	files["eventcategories.csv"] = "key,name\nlesson,Lesson\n"
-	files["events.csv"] = "key,body,category,starts_at,ends_at\ne,Maths,lesson,2026-09-07,2026-09-07\n"
-	report := loads(t, school.SignedIn(t), open(t, files), load.Options{DryRun: true})
-	want := []load.Tally{{Kind: "subjects", Created: 3}, {Kind: "eventcategories", Created: 1},
-		{Kind: "events", Created: 1}}
-	valuetest.Equal(t, want, report.Kinds)
-	valuetest.Same(t, school.Count("subjects")+school.Count("events"), 0, "records stored")
-}
-
 // firstTimes returns a Before that handles the first n import calls.
 func firstTimes(n int32, treat func(http.ResponseWriter)) func(http.ResponseWriter, *http.Request) bool {
 	var seen atomic.Int32

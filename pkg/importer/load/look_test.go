@@ -60,3 +60,19 @@ func TestWarnings_ATenthIsOfWhatCameFromTheSource(t *testing.T) {
 	errortest.None(t, err)
 	valuetest.Equal(t, got, []Warning{{"10 of 20 current pupils from such files would no longer be current", "pupils"}})
 }
+
+// truncated is a roster of which files lack memberships.
+type truncated struct {
+	roster
+	ended []Ended
+}
+
+func (t truncated) Ended() []Ended { return t.ended }
+
+// TestWarnings_ATenthOfTheMembershipsOfAFile: a truncated file would end those that it lacks, though no person has left.
+func TestWarnings_ATenthOfTheMembershipsOfAFile(t *testing.T) {
+	t.Parallel()
+	got, err := Stored{}.Warnings(truncated{0, []Ended{{"users.csv", 62, 624}, {"enrollments.csv", 63, 624}}}, true)
+	errortest.None(t, err)
+	valuetest.Equal(t, got, []Warning{{"63 of 624 memberships of enrollments.csv would end", "memberships"}})
+}
