@@ -69,10 +69,22 @@ type truncated struct {
 
 func (t truncated) Ended() []Ended { return t.ended }
 
-// TestWarnings_ATenthOfTheMembershipsOfAFile: a truncated file would end those that it lacks, though no person has left.
+// TestWarnings_ATenthOfTheMembershipsOfAFile: a truncated file would end those that it lacks, though no one has left.
 func TestWarnings_ATenthOfTheMembershipsOfAFile(t *testing.T) {
 	t.Parallel()
 	got, err := Stored{}.Warnings(truncated{0, []Ended{{"users.csv", 62, 624}, {"enrollments.csv", 63, 624}}}, true)
 	errortest.None(t, err)
 	valuetest.Equal(t, got, []Warning{{"63 of 624 memberships of enrollments.csv would end", "memberships"}})
+}
+
+// TestErased_WhoDecidedOrAskedIsNamed has the users whom only a row of commitments.csv names.
+func TestErased_WhoDecidedOrAskedIsNamed(t *testing.T) {
+	t.Parallel()
+	erased := erasedKeys{"User:gone": true}
+	for name, decision := range map[string]bundle.Decision{
+		"decided": {Element: "Location:G7", DecidedBy: "gone"}, "asked": {Element: "Location:G7", AskedBy: "gone"},
+	} {
+		row := bundle.EventRecord{Decisions: []bundle.Decision{{Element: "Location:G8"}, decision}}
+		valuetest.Same(t, erased.namedBy(row), true, name)
+	}
 }
