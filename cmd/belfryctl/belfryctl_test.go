@@ -406,21 +406,15 @@ func TestHardToBreak_Row20_ElementsThatAreBookedTwiceAreTold(t *testing.T) {
 			t.Errorf("refuse %s: %d %s", dry, code, errs)
 		}
 	}
-	if code, _, errs := belfryctl(t, o.env, append(command, "--clashes", "allow", "--dry-run")...); code != exitOK ||
-		errs != "" {
-		t.Errorf("allow: %d %s", code, errs)
-	}
+	o.does(t, append(command, "--clashes", "allow", "--dry-run")...)
 	const left = "warning: events left out, as they clash: 1\n"
 	if code, _, errs := belfryctl(t, o.env, append(command, "--clashes", "skip")...); code != exitOK ||
 		errs != told+left || school.Count("events") != 1 {
 		t.Errorf("skip: %d %s", code, errs)
 	}
-	if code, out, errs := belfryctl(t, o.env, append(command, "-o=json")...); code != exitOK || errs != "" ||
-		!strings.Contains(out, `"clashes": 1`) || school.Count("events") != 2 {
-		t.Errorf("report: %d %s%s", code, out, errs)
-	}
-	code, _, _ := belfryctl(t, o.env, append(command, "--clashes", "perhaps")...)
-	valuetest.Same(t, code, exitUsage, "perhaps")
+	wantOut(t, o.does(t, append(command, "-o=json")...), `"clashes": 1`)
+	valuetest.Same(t, school.Count("events"), 2, "events")
+	o.fails(t, exitUsage, "--clashes takes", append(command, "--clashes", "perhaps")...)
 }
 
 func TestWaitingIsExplained(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -105,3 +106,91 @@ func TestHardToBreak_Commands_ALogoutThatFailsIsQuietAndShort(t *testing.T) {
 		})
 	}
 }
+
+// TestTokens_LoginKeepsATokenPerAddress logs in by uuid once; then commands need no uuid until logout, which ends the
+// token.
+func TestTokens_LoginKeepsATokenPerAddress(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	folder := t.TempDir()
+	kept := office{o.system, map[string]string{"XDG_CONFIG_HOME": folder}}
+	kept.fails(t, exitUsage, "or run belfryctl login", "whoami", "--url", o.system.URL)
+	by := office{o.system, map[string]string{"XDG_CONFIG_HOME": folder, "BELFRY_UUID": o.env["BELFRY_UUID"]}}
+	by.does(t, "login", "--url", o.system.URL)
+	file := filepath.Join(folder, "belfry", "contexts.json")
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		t.Fatal(info, err)
+	}
+	first, err := readContexts(by.lookup)
+	errortest.None(t, err)
+	token := first.of(o.system.URL).Token
+	// The address is the current one.
+	kept.does(t, "whoami")
+	for format, want := range map[string]string{
+		"table": o.system.URL + "  true ", "csv": o.system.URL + ",true,", "name": o.system.URL + "\n",
+		"json": `"current": true`,
+	} {
+		out := kept.does(t, "context", "list", "-o", format)
+		if !strings.Contains(out, want) || strings.Contains(out, token) {
+			t.Errorf("%s: %s", format, out)
+		}
+	}
+	const elsewhere = "http://elsewhere.example"
+	kept.fails(t, exitFailure, "not logged in at "+elsewhere, "context", "use", elsewhere)
+	// Another login takes the place of the first, whose token ends.
+	by.does(t, "login", "--url", o.system.URL)
+	scripted := office{o.system, map[string]string{"BELFRY_URL": o.system.URL, "BELFRY_TOKEN": token}}
+	scripted.fails(t, exitFailure, "401 Access denied", "whoami")
+	second, err := readContexts(by.lookup)
+	if err != nil || len(second.Kept) != 1 {
+		t.Fatal(second.Kept, err)
+	}
+	scripted.env["BELFRY_TOKEN"] = second.of(o.system.URL).Token
+	scripted.does(t, "whoami")
+	made := office{o.system, map[string]string{"XDG_CONFIG_HOME": t.TempDir(),
+		"BELFRY_TOKEN": scripted.env["BELFRY_TOKEN"]}}
+	made.does(t, "login", "--url", o.system.URL) // keeps a token that was made elsewhere
+	delete(made.env, "BELFRY_TOKEN")
+	made.does(t, "whoami")
+	made.does(t, "context", "use", o.system.URL)
+	valuetest.Has(t, made.does(t, "logout"), "/account")
+	made.fails(t, exitUsage, "or run belfryctl login", "whoami", "--url", o.system.URL)
+	made.env["BELFRY_TOKEN"] = token
+	made.fails(t, exitFailure, "401 Access denied", "login", "--url", o.system.URL)
+	kept.does(t, "logout")
+	scripted.fails(t, exitFailure, "401 Access denied", "whoami")
+	kept.fails(t, exitFailure, "not logged in", "logout", "--url", o.system.URL)
+	by.does(t, "login", "--url", o.system.URL)
+	kept.does(t, "context", "remove", o.system.URL)
+	if all, err := readContexts(by.lookup); err != nil || len(all.Kept) != 0 || all.Current != "" {
+		t.Error(all, err)
+	}
+}
+
+// TestALoginIsOfTheAddressWithASlashToo: a command with the other spelling found no login.
+func TestALoginIsOfTheAddressWithASlashToo(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.env["XDG_CONFIG_HOME"] = t.TempDir()
+	o.does(t, "login", "--url", o.system.URL+"/")
+	delete(o.env, "BELFRY_UUID")
+	for _, url := range []string{o.system.URL, o.system.URL + "/"} {
+		o.does(t, "whoami", "--url", url)
+		o.does(t, "context", "use", url)
+		valuetest.Same(t, o.does(t, "context", "list", "-o", "name"), o.system.URL+"\n", "the address")
+		valuetest.Has(t, o.does(t, "context", "list"), "  true ")
+	}
+	o.does(t, "logout", "--url", o.system.URL+"/")
+	o.fails(t, exitFailure, "not logged in", "logout")
+}
+
+func TestTokens_AFileOfContextsThatCannotBeReadIsNoLogin(t *testing.T) {
+	t.Parallel()
+	folder := t.TempDir()
+	errortest.None(t, os.MkdirAll(filepath.Join(folder, "belfry"), 0o700))
+	errortest.None(t, os.WriteFile(filepath.Join(folder, "belfry", "contexts.json"), []byte(`{"token`), 0o600))
+	o := office{env: map[string]string{"XDG_CONFIG_HOME": folder}}
+	o.fails(t, exitFailure, "contexts.json is not as belfryctl wrote it", "whoami")
+}
+
+func (o office) lookup(name string) string { return o.env[name] }
