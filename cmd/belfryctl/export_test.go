@@ -5,7 +5,7 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"fmt"
-	"io"
+	"io/fs"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -64,9 +64,7 @@ func unzip(t *testing.T, file string) map[string]string {
 	defer func() { _ = archive.Close() }()
 	files := map[string]string{}
 	for _, f := range archive.File {
-		in, err := f.Open()
-		errortest.None(t, err)
-		text, err := io.ReadAll(in)
+		text, err := fs.ReadFile(archive, f.Name)
 		errortest.None(t, err)
 		files[f.Name] = string(text)
 	}

@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/xuri/excelize/v2"
@@ -208,17 +209,12 @@ func packed(t testing.TB, files map[string]string) string {
 	path := filepath.Join(t.TempDir(), "School.ZIP")
 	file, err := os.Create(path)
 	errortest.None(t, err)
-	w := zip.NewWriter(file)
+	all := fstest.MapFS{}
 	for name, text := range files {
-		for folder, text := range map[string]string{"school/": text, "__MACOSX/._": ""} {
-			entry, err := w.Create(folder + name)
-			if err == nil {
-				_, err = entry.Write([]byte(text))
-			}
-			errortest.None(t, err)
-		}
+		all["school/"+name], all["__MACOSX/._"+name] = &fstest.MapFile{Data: []byte(text)}, &fstest.MapFile{}
 	}
-	errortest.None(t, errors.Join(w.Close(), file.Close()))
+	w := zip.NewWriter(file)
+	errortest.None(t, errors.Join(w.AddFS(all), w.Close(), file.Close()))
 	return path
 }
 

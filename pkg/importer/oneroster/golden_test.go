@@ -4,9 +4,9 @@ import (
 	"archive/zip"
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
-	"io/fs"
 	"iter"
 	"net/url"
 	"os"
@@ -172,22 +172,12 @@ func TestRecordsOfEachVersionInBulkAndDelta(t *testing.T) {
 // archive writes a folder of the testdata as a zip file, whose files are in a folder.
 func archive(t *testing.T, of, inside string) string {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "Roster.ZIP")
+	dir, path := t.TempDir(), filepath.Join(t.TempDir(), "Roster.ZIP")
+	errortest.None(t, os.CopyFS(filepath.Join(dir, inside), os.DirFS(filepath.Join("testdata", of))))
 	file, err := os.Create(path)
 	errortest.None(t, err)
 	w := zip.NewWriter(file)
-	files := os.DirFS(filepath.Join("testdata", of))
-	names, err := fs.Glob(files, "*.csv")
-	errortest.None(t, err)
-	for _, name := range names {
-		text, err := fs.ReadFile(files, name)
-		errortest.None(t, err)
-		entry, err := w.Create(inside + name)
-		errortest.None(t, err)
-		errortest.None(t, errortest.Of(entry.Write(text)))
-	}
-	errortest.None(t, w.Close())
-	errortest.None(t, file.Close())
+	errortest.None(t, errors.Join(w.AddFS(os.DirFS(dir)), w.Close(), file.Close()))
 	return path
 }
 
