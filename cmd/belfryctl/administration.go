@@ -159,7 +159,7 @@ func (j job) userID(text string) (int64, error) {
 	if !strings.Contains(text, "@") {
 		return 0, &usageError{fmt.Errorf("%q is neither an id nor an e-mail address of a user", text)}
 	}
-	users, err := search(j.ctx, j.c, "/api/users", "users", url.Values{"email": {text}})
+	users, err := j.search("/api/users", "users", url.Values{"email": {text}})
 	if err == nil && len(users) == 0 {
 		err = fmt.Errorf("no user has the address %s", text)
 	}
@@ -167,8 +167,8 @@ func (j job) userID(text string) (int64, error) {
 }
 
 // search reads a list that answers 404 when it is empty.
-func search(ctx context.Context, c *client.Client, path, part string, query url.Values) ([]client.Record, error) {
-	found, err := collect(c.List(ctx, path, part, query))
+func (j job) search(path, part string, query url.Values) ([]client.Record, error) {
+	found, err := collect(j.c.List(j.ctx, path, part, query))
 	if failed, ok := errors.AsType[*client.Error](err); ok && failed.Code == http.StatusNotFound &&
 		!failed.Foreign {
 		return nil, nil
@@ -188,9 +188,6 @@ func only(found []client.Record, err error, several string) (int64, error) {
 	}
 	return found[0].ID("id"), nil
 }
-
-// elementID returns the element that an argument names: by id, or by its import key (Staff:17).
-func (j job) elementID(text string) (int64, error) { return elementID(j.ctx, j.c, text) }
 
 // idsOf returns the ids of the records that the texts name.
 func idsOf(texts []string, id func(string) (int64, error)) (ids []int64, err error) {
@@ -218,7 +215,8 @@ func addIDs(query url.Values, id func(string) (int64, error), texts map[string]s
 	return nil
 }
 
-func elementID(ctx context.Context, c *client.Client, text string) (int64, error) {
+// elementID returns the element that an argument names: by id, or by its import key (Staff:17).
+func (j job) elementID(text string) (int64, error) {
 	if id, ok := idOf(text); ok {
 		return id, nil
 	}
@@ -226,15 +224,15 @@ func elementID(ctx context.Context, c *client.Client, text string) (int64, error
 		return 0, &usageError{fmt.Errorf("%q is neither an id nor a key of an element, such as Staff:17", text)}
 	}
 	query := url.Values{"key": {text}}
-	for e, err := range client.All[api.ElementRecord](c.List(ctx, elementPath, "elements", query)) {
+	for e, err := range client.All[api.ElementRecord](j.c.List(j.ctx, elementPath, "elements", query)) {
 		return e.ID, err
 	}
 	return 0, fmt.Errorf("no element has the key %s", text)
 }
 
 // isAdmin says whether the user has the permission admin; others may administer schools.
-func isAdmin(ctx context.Context, c *client.Client) (bool, error) {
-	permissions, err := c.Get(ctx, "/api/me", "permissions")
+func (j job) isAdmin() (bool, error) {
+	permissions, err := j.c.Get(j.ctx, "/api/me", "permissions")
 	return client.As[api.Permissions](permissions).Admin, err
 }
 

@@ -95,7 +95,7 @@ func runAudit(j job, f auditFlags) error {
 		return err
 	}
 	if !j.given("service") {
-		admin, err := isAdmin(j.ctx, j.c)
+		admin, err := j.isAdmin()
 		if err != nil {
 			return err
 		}

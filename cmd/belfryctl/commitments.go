@@ -139,10 +139,7 @@ func (j job) decide(query url.Values, filters []filter, decision map[string]any,
 	if really {
 		refused, err = j.decideEach(chosen, decision)
 	}
-	if shown := j.decisions(chosen); err == nil {
-		err = shown
-	}
-	if err != nil {
+	if err = cmp.Or(err, j.decisions(chosen)); err != nil {
 		return err
 	}
 	if j.as.table() {

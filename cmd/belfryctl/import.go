@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/pkg/importer/bundle"
 	"github.com/belfry-schools/belfry/pkg/importer/csvfile"
 	"github.com/belfry-schools/belfry/pkg/importer/load"
@@ -48,7 +46,6 @@ type importFlags struct {
 	secretFile         string
 	load.Options
 	school  string
-	as      *format
 	all     bool
 	really  []string
 	clashes string
@@ -95,9 +92,6 @@ from the command line, where other users of the machine could see it.`,
   belfryctl import --format oneroster roster.zip --prune --dry-run
   belfryctl import --format oneroster https://sis.example/ims/oneroster/rostering/v1p2 --prune \
     --token-url https://sis.example/token --client-id belfry --client-secret-file ~/.sis-secret`,
-		RunE: does(func(command *cobra.Command, args []string) error {
-			return runImport(command.Context(), args[0], f, s)
-		}),
 	}
 	flags := command.Flags()
 	f.flags(flags, s)
@@ -130,8 +124,7 @@ from the command line, where other users of the machine could see it.`,
 		"make no longer current the elements, end the memberships of a roster, and delete the events of lessons from "+
 			"--lessons-from on, that have gone from the files")
 	flags.IntVar(&f.Parallel, "parallel", 2, "batches on their way at the same time, 1 to 16")
-	f.as = outputFlag(command, dataFormats)
-	return command
+	return local(s, command, func(j job) error { return j.load(f) }, dataFormats...)
 }
 
 // outcome is the output of import -o json.
@@ -153,7 +146,8 @@ type outcome struct {
 	LeftOut []oneroster.Skipped `json:"left_out,omitempty"`
 }
 
-func runImport(ctx context.Context, dir string, f importFlags, s surroundings) error {
+// load imports what the first argument names.
+func (j job) load(f importFlags) error {
 	zone, err := wiretime.LoadZone(f.zone)
 	if err != nil {
 		return &usageError{err}
@@ -172,29 +166,28 @@ func runImport(ctx context.Context, dir string, f importFlags, s surroundings) e
 	if err != nil {
 		return err
 	}
-	show := &progress{out: s.err}
-	c, uuid, err := f.client(s, show)
-	if err != nil {
+	show, uuid := &progress{out: j.s.err}, ""
+	if j.c, uuid, err = f.client(j.s, show); err != nil {
 		return err
 	}
 	debug.SetGCPercent(gcPercent)
 	began := time.Now()
-	secret, err := f.clientSecret(dir, s)
+	secret, err := f.clientSecret(j.args[0], j.s)
 	if err != nil {
 		return err
 	}
-	l := &loading{importFlags: f, secret: secret, bundled: bundled, client: c, show: show}
-	err = l.load(ctx, dir, uuid, zone)
+	l := &loading{job: j, importFlags: f, secret: secret, bundled: bundled, show: show}
+	err = l.run(uuid, zone)
 	show.done()
-	return l.print(s, time.Since(began), l.ended(err))
+	return l.print(time.Since(began), l.ended(err))
 }
 
 // loading is an import under way.
 type loading struct {
+	job
 	importFlags
 	secret  string // of the information system
 	bundled bundle.Options
-	client  *client.Client
 	show    *progress
 	load.Outcome
 }
@@ -218,28 +211,28 @@ func confirmation(err error) error {
 // wordLetters need no quotes in a shell.
 const wordLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/"
 
-// load checks everything before it writes anything. First it reads from the deployment for warnings, and for a roster,
+// run checks everything before it writes anything. First it reads from the deployment for warnings, and for a roster,
 // which may refer to records outside its own rows.
-func (l *loading) load(ctx context.Context, dir, uuid string, zone wiretime.Zone) error {
-	resolve, err := l.open(ctx, dir, zone)
+func (l *loading) run(uuid string, zone wiretime.Zone) error {
+	resolve, err := l.open(zone)
 	if err != nil {
 		return err
 	}
-	if err := signIn(ctx, l.client, uuid); err != nil {
+	if err := signIn(l.ctx, l.c, uuid); err != nil {
 		return fmt.Errorf("logging in: %w", err)
 	}
-	i := load.Import{Options: l.Options, Client: l.client, Zone: zone, From: l.bundled.From, Clashes: l.clashes,
+	i := load.Import{Options: l.Options, Client: l.c, Zone: zone, From: l.bundled.From, Clashes: l.clashes,
 		Really: l.really, All: l.all, Start: l.show.start}
 	i.Progress = l.show.add
-	if i.Admin, err = isAdmin(ctx, l.client); err != nil {
+	if i.Admin, err = l.isAdmin(); err != nil {
 		return err
 	}
 	if l.school != "" {
-		if i.School, err = elementID(ctx, l.client, l.school); err != nil {
+		if i.School, err = l.elementID(l.school); err != nil {
 			return err
 		}
 	}
-	l.Outcome, err = i.Run(ctx, resolve)
+	l.Outcome, err = i.Run(l.ctx, resolve)
 	return confirmation(err)
 }
 
@@ -294,7 +287,7 @@ func (l *loading) leftOut() []oneroster.Skipped {
 }
 
 // print prints the outcome, and returns the error that ends the command.
-func (l *loading) print(s surroundings, took time.Duration, err error) error {
+func (l *loading) print(took time.Duration, err error) error {
 	var faults *csvfile.FaultsError
 	if !errors.As(err, &faults) {
 		faults = &csvfile.FaultsError{}
@@ -307,22 +300,22 @@ func (l *loading) print(s surroundings, took time.Duration, err error) error {
 		if err != nil {
 			o.Error = err.Error()
 		}
-		return errors.Join(err, l.as.object(s.out, o))
+		return errors.Join(err, l.object(o))
 	}
-	printFirst(s.err, faults.First, faults.Total-faults.Listed(min(len(faults.First), maxShown)))
-	printFirst(s.err, l.First, l.Refused-min(len(l.First), maxShown))
+	printFirst(l.s.err, faults.First, faults.Total-faults.Listed(min(len(faults.First), maxShown)))
+	printFirst(l.s.err, l.First, l.Refused-min(len(l.First), maxShown))
 	for _, w := range l.Warnings {
-		fmt.Fprintln(s.err, w)
+		fmt.Fprintln(l.s.err, w)
 	}
 	if l.Kinds == nil {
 		return err
 	}
-	printListing(s.out, l.Listing)
-	if tableErr := printTable(s.out, l.importFlags, l.Report, took); tableErr != nil {
+	printListing(l.s.out, l.Listing)
+	if tableErr := printTable(l.s.out, l.importFlags, l.Report, took); tableErr != nil {
 		return errors.Join(err, tableErr)
 	}
 	for _, skipped := range l.leftOut() {
-		fmt.Fprintln(s.out, skipped)
+		fmt.Fprintln(l.s.out, skipped)
 	}
 	return err
 }
@@ -410,15 +403,11 @@ func (f importFlags) clientSecret(address string, s surroundings) (string, error
 	if f.format != formatOneRoster || !oneroster.IsService(address) {
 		return "", nil
 	}
-	secret := s.env("BELFRY_ONEROSTER_CLIENT_SECRET")
-	if f.secretFile != "" {
-		text, err := os.ReadFile(f.secretFile)
-		if err != nil {
-			return "", fmt.Errorf("reading the client secret: %w", err)
-		}
-		secret = string(text)
+	secret, err := secretIn("client secret", f.secretFile, "BELFRY_ONEROSTER_CLIENT_SECRET", s.env)
+	if err != nil {
+		return "", err
 	}
-	if secret = strings.TrimSpace(secret); secret == "" || f.service.ClientID == "" || f.service.TokenURL == "" {
+	if secret == "" || f.service.ClientID == "" || f.service.TokenURL == "" {
 		return "", &usageError{errors.New("a OneRoster service needs --token-url, --client-id and " +
 			"--client-secret-file, or their variables")}
 	}
@@ -426,23 +415,24 @@ func (f importFlags) clientSecret(address string, s surroundings) (string, error
 }
 
 // open reads and checks a bundle or a roster.
-func (l *loading) open(ctx context.Context, from string, zone wiretime.Zone) (load.Resolver, error) {
+func (l *loading) open(zone wiretime.Zone) (load.Resolver, error) {
 	if l.format == formatBundle {
-		b, err := bundle.Open(from, l.bundled)
+		b, err := bundle.Open(l.args[0], l.bundled)
 		return load.OfBundle(b, zone), err
 	}
-	folder, err := l.readRoster(ctx, from, zone)
+	folder, err := l.readRoster(zone)
 	return folder.Resolver(oneroster.Options{Today: zone.DayOf(time.Now()).String(), Prune: l.Prune}), err
 }
 
 // readRoster reads a folder, a zip file or a service.
-func (l *loading) readRoster(ctx context.Context, from string, zone wiretime.Zone) (*oneroster.Folder, error) {
+func (l *loading) readRoster(zone wiretime.Zone) (*oneroster.Folder, error) {
+	from := l.args[0]
 	if !oneroster.IsService(from) {
 		return oneroster.Open(from, zone)
 	}
 	service := l.service
 	service.URL, service.ClientSecret = from, l.secret
-	archive, err := service.Fetch(ctx)
+	archive, err := service.Fetch(l.ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -451,18 +441,24 @@ func (l *loading) readRoster(ctx context.Context, from string, zone wiretime.Zon
 
 // readUUID reads the login. No error contains it.
 func readUUID(file string, env func(string) string) (string, error) {
-	if file == "" {
-		if uuid := strings.TrimSpace(env("BELFRY_UUID")); uuid != "" {
-			return uuid, nil
-		}
+	uuid, err := secretIn("login", file, "BELFRY_UUID", env)
+	switch {
+	case err != nil || uuid != "":
+		return uuid, err
+	case file == "":
 		return "", &usageError{errors.New("no login: set BELFRY_UUID or give --uuid-file, or run belfryctl login")}
+	}
+	return "", fmt.Errorf("reading the login: %s is empty", file)
+}
+
+// secretIn reads a secret from a file, or from a variable when none is given.
+func secretIn(what, file, variable string, env func(string) string) (string, error) {
+	if file == "" {
+		return strings.TrimSpace(env(variable)), nil
 	}
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return "", fmt.Errorf("reading the login: %w", err)
+		return "", fmt.Errorf("reading the %s: %w", what, err)
 	}
-	if uuid := strings.TrimSpace(string(text)); uuid != "" {
-		return uuid, nil
-	}
-	return "", fmt.Errorf("reading the login: %s is empty", file)
+	return strings.TrimSpace(string(text)), nil
 }

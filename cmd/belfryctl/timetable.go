@@ -214,19 +214,15 @@ func (j job) free(of freeArguments) ([]client.Record, error) {
 // other has.
 func (j job) named(text string) (client.Record, error) {
 	kind, _, keyed := strings.Cut(text, ":")
-	id, isID := idOf(text)
-	if keyed = keyed && slices.Contains(entityTypes, kind); keyed {
-		found, err := j.elementID(text)
+	if _, isID := idOf(text); isID || keyed && slices.Contains(entityTypes, kind) {
+		id, err := j.elementID(text)
 		if err != nil {
 			return nil, err
 		}
-		id = found
-	}
-	if isID || keyed {
 		return j.c.Get(j.ctx, onePath("/api/elements", id), "element")
 	}
 	for _, by := range []string{"name", "namelike"} {
-		found, err := search(j.ctx, j.c, "/api/elements", "elements", url.Values{by: {text}})
+		found, err := j.search("/api/elements", "elements", url.Values{by: {text}})
 		if err != nil {
 			return nil, err
 		}
@@ -253,11 +249,12 @@ func completeNames(s surroundings) cobra.CompletionFunc {
 			return nil, cobra.ShellCompDirectiveNoFileComp
 		}
 		at := connection{url: command.Flag("url").Value.String(), uuidFile: command.Flag("uuid-file").Value.String()}
-		c, err := at.login(command.Context(), s)
-		if err != nil {
+		j := job{ctx: command.Context()}
+		var err error
+		if j.c, err = at.login(j.ctx, s); err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
-		found, err := search(command.Context(), c, "/api/elements", "elements", url.Values{"namelike": {part}})
+		found, err := j.search("/api/elements", "elements", url.Values{"namelike": {part}})
 		if err != nil {
 			return nil, cobra.ShellCompDirectiveError
 		}
