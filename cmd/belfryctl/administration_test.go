@@ -118,11 +118,6 @@ func cells(out string) [][]string {
 	return table
 }
 
-func wantOut(t *testing.T, out, want string) {
-	t.Helper()
-	valuetest.Has(t, out, want)
-}
-
 // A school is set up, changed and inspected with belfryctl alone.
 func TestAdministration_ASchoolIsRunByTheCommandAlone(t *testing.T) {
 	t.Parallel()
@@ -153,23 +148,23 @@ func (o office) users(t *testing.T) {
 	}
 	anna := o.system.Login(t, made.User.UUID)
 	out := o.does(t, "users", "show", "Anna@school.example")
-	wantOut(t, out, "name         Anna Bell\n")
-	wantOut(t, out, "permissions  can_api,can_su\n")
+	valuetest.Has(t, out, "name         Anna Bell\n")
+	valuetest.Has(t, out, "permissions  can_api,can_su\n")
 	if strings.Contains(out, made.User.UUID) || strings.Contains(out, "uuid") {
 		t.Errorf("the uuid is shown again:\n%s", out)
 	}
-	wantOut(t, o.does(t, "users", "change", "anna@school.example", "--name", "Anna Quill", "--revoke", "can_su",
+	valuetest.Has(t, o.does(t, "users", "change", "anna@school.example", "--name", "Anna Quill", "--revoke", "can_su",
 		"--grant", "can_add_events", "--element", ""), "can_api,can_add_events")
-	wantOut(t, o.does(t, "users", "show", "anna@school.example"), "element_id   -\n")
+	valuetest.Has(t, o.does(t, "users", "show", "anna@school.example"), "element_id   -\n")
 
 	o.does(t, "sessions", "end", "anna@school.example")
 	anna.Get(t, "/api/elements").WantCode(t, http.StatusUnauthorized, "the session goes on")
 	renewed := strings.TrimSpace(o.does(t, "users", "new-uuid", fmt.Sprint(made.User.ID)))
 	anna = o.system.Login(t, renewed)
-	wantOut(t, o.does(t, "users", "end-sessions", fmt.Sprint(made.User.ID)), "have ended\n")
+	valuetest.Has(t, o.does(t, "users", "end-sessions", fmt.Sprint(made.User.ID)), "have ended\n")
 	anna.Get(t, "/api/elements").WantCode(t, http.StatusUnauthorized, "the session goes on")
 	o.does(t, "users", "deactivate", "anna@school.example")
-	wantOut(t, o.does(t, "users", "show", "anna@school.example"), "active       false\n")
+	valuetest.Has(t, o.does(t, "users", "show", "anna@school.example"), "active       false\n")
 	if active := cells(o.does(t, "users", "list", "--active")); len(active) != 2 || active[1][0] != "1" {
 		t.Errorf("active: %q", active)
 	}
@@ -178,13 +173,13 @@ func (o office) users(t *testing.T) {
 	if len(all.Users) != 2 || all.Users[1].Name != "Anna Quill" {
 		t.Errorf("%+v", all)
 	}
-	wantOut(t, o.does(t, "users", "change", "anna@school.example", "--active"), "active       true\n")
+	valuetest.Has(t, o.does(t, "users", "change", "anna@school.example", "--active"), "active       true\n")
 }
 
 func (o office) elements(t *testing.T) {
 	o.does(t, "import", clienttest.Folder(t, map[string]string{"locations.csv": "key,name\nG71,Room 71\n"}))
-	wantOut(t, o.does(t, "elements", "show", "Location:G71"), "name         Room 71\n")
-	wantOut(t, o.does(t, "elements", "change", "Location:G71", "--name", "Room 71a", "--short-name", "71a"),
+	valuetest.Has(t, o.does(t, "elements", "show", "Location:G71"), "name         Room 71\n")
+	valuetest.Has(t, o.does(t, "elements", "change", "Location:G71", "--name", "Room 71a", "--short-name", "71a"),
 		"short_name   71a\n")
 	valuetest.Lacks(t, o.does(t, "elements", "change", "Location:G71", "--short-name", ""), "short_name", "not emptied")
 	rooms := cells(o.does(t, "elements", "list", "--type", "Location", "--current"))
@@ -212,7 +207,7 @@ func (o office) members(t *testing.T) {
 		t.Errorf("%q", added)
 	}
 	o.does(t, "members", "end", "Group:9A", "Pupil:2", "--from", "2027-01-01")
-	wantOut(t, o.does(t, "members", "list", "Group:9A"), "2026-12-31")
+	valuetest.Has(t, o.does(t, "members", "list", "Group:9A"), "2026-12-31")
 	inside := cells(o.does(t, "members", "list", "Group:Y9", "--nested", "--on", "2027-02-01"))
 	if len(inside) != 2 || inside[1][2] != "Ann" {
 		t.Errorf("%q", inside)
@@ -224,24 +219,25 @@ func (o office) administrators(t *testing.T) {
 	o.does(t, "elements", "add", "Property", "--name", "Public calendar", "--uuid",
 		"11111111-2222-4333-8444-555555555555")
 	calendar := o.ids(t, "elements", "list", "--type", "Property")[0]
-	wantOut(t, o.does(t, "administrators", "add", calendar, "anna@school.example"), "Anna Quill")
-	wantOut(t, o.does(t, "elements", "show", calendar), "controlled   true\n")
-	wantOut(t, o.does(t, "administrators", "list", calendar), "anna@school.example")
+	valuetest.Has(t, o.does(t, "administrators", "add", calendar, "anna@school.example"), "Anna Quill")
+	valuetest.Has(t, o.does(t, "elements", "show", calendar), "controlled   true\n")
+	valuetest.Has(t, o.does(t, "administrators", "list", calendar), "anna@school.example")
 	o.does(t, "administrators", "remove", calendar, "anna@school.example")
-	wantOut(t, o.does(t, "elements", "show", calendar), "controlled   false\n")
+	valuetest.Has(t, o.does(t, "elements", "show", calendar), "controlled   false\n")
 }
 
 func (o office) categories(t *testing.T) {
-	wantOut(t, o.does(t, "categories", "add", "--name", "Fixture", "--pecking-order", "30", "--clash-check", "--busy"),
-		"clash_check    true\n")
-	wantOut(t, o.does(t, "categories", "change", "Fixture", "--privileged", "--busy=false"), "busy           false\n")
+	valuetest.Has(t, o.does(t, "categories", "add", "--name", "Fixture", "--pecking-order", "30", "--clash-check",
+		"--busy"), "clash_check    true\n")
+	valuetest.Has(t, o.does(t, "categories", "change", "Fixture", "--privileged", "--busy=false"),
+		"busy           false\n")
 	list := cells(o.does(t, "categories", "list"))
 	if len(list) != 2 || !slices.Equal(list[1], []string{"1", "Fixture", "30", "privileged,clash_check"}) {
 		t.Errorf("%q", list)
 	}
 	house := object{"entity_type": "Group", "name": "House", "school": true}
 	school := fmt.Sprint(addsElement(t, o.system.Admin(t), house))
-	wantOut(t, o.does(t, "categories", "add", "--name", "Fixture", "--school", school), school+"\n")
+	valuetest.Has(t, o.does(t, "categories", "add", "--name", "Fixture", "--school", school), school+"\n")
 	list = cells(o.does(t, "categories", "list"))
 	if len(list) != 3 || list[0][4] != "school_id" || list[1][4] != "-" || list[2][1] != "Fixture" ||
 		list[2][4] != school {
@@ -278,13 +274,13 @@ func (o office) audit(t *testing.T) {
 		all.Entries[0].UserID != 1 {
 		t.Errorf("%+v", all)
 	}
-	wantOut(t, o.does(t, "audit", "--record", "EventCategory:1"), "privileged: false → true")
+	valuetest.Has(t, o.does(t, "audit", "--record", "EventCategory:1"), "privileged: false → true")
 	o.reads(t, &all, "audit", "--user", "anna@school.example")
 	for _, e := range all.Entries {
 		valuetest.Same(t, e.Action, "login", "%+v", e)
 	}
 	valuetest.Same(t, len(all.Entries), 2, "logins of 2")
-	wantOut(t, o.does(t, "audit", "--service", "elements", "--record", "Import"), "imported")
+	valuetest.Has(t, o.does(t, "audit", "--service", "elements", "--record", "Import"), "imported")
 }
 
 func (o office) access(t *testing.T) {

@@ -40,8 +40,6 @@ func belfryctlUntil(ctx context.Context, env map[string]string, args ...string) 
 	return code, stdout.String(), stderr.String()
 }
 
-func login() map[string]string { return map[string]string{"BELFRY_UUID": clienttest.UUID} }
-
 // simulated returns an office of a simulated school.
 func simulated(school *clienttest.School) office {
 	return office{env: map[string]string{"BELFRY_UUID": clienttest.UUID, "BELFRY_URL": school.URL}}
@@ -68,7 +66,7 @@ func TestUsageIsExitCode2(t *testing.T) {
 		"--url: the address must look":  {"import", "x", "--url", "belfry"},
 		"--url: the address must have ": {"import", "x", "--url", "http://u:p@belfry"},
 	} {
-		code, out, errs := belfryctl(t, login(), args...)
+		code, out, errs := belfryctl(t, map[string]string{"BELFRY_UUID": clienttest.UUID}, args...)
 		if code != exitUsage || !strings.Contains(errs, want) || !strings.Contains(errs, "--help") || out != "" {
 			t.Errorf("%q: %d %q %q", args, code, out, errs)
 		}
@@ -90,7 +88,7 @@ func TestImportShowsWhatBecameOfEachKind(t *testing.T) {
 	if diff := cmp.Diff(want, table); diff != "" || !strings.HasSuffix(last, " a second\n") {
 		t.Errorf("%s\n%q", diff, last)
 	}
-	wantOut(t, o.does(t, "import", dir), "all        0        0          4\n")
+	valuetest.Has(t, o.does(t, "import", dir), "all        0        0          4\n")
 }
 
 func TestImportReadsTheLoginFromAFile(t *testing.T) {
@@ -114,7 +112,7 @@ func TestTheExampleOfANightlyImportImports(t *testing.T) {
 	}
 	here := strings.NewReplacer("/school", clienttest.Folder(t, small), "https://belfry.school.example", school.URL,
 		"/login/uuid", file)
-	wantOut(t, office{}.does(t, strings.Split(here.Replace(args[1]), ", ")...), "4 records in ")
+	valuetest.Has(t, office{}.does(t, strings.Split(here.Replace(args[1]), ", ")...), "4 records in ")
 }
 
 // TestFaultsAreListedAndNothingIsAsked: of a folder, of a roster, and of a workbook with a formula, though it has the
@@ -412,7 +410,7 @@ func TestHardToBreak_Row20_ElementsThatAreBookedTwiceAreTold(t *testing.T) {
 		errs != told+left || school.Count("events") != 1 {
 		t.Errorf("skip: %d %s", code, errs)
 	}
-	wantOut(t, o.does(t, append(command, "-o=json")...), `"clashes": 1`)
+	valuetest.Has(t, o.does(t, append(command, "-o=json")...), `"clashes": 1`)
 	valuetest.Same(t, school.Count("events"), 2, "events")
 	o.fails(t, exitUsage, "--clashes takes", append(command, "--clashes", "perhaps")...)
 }
@@ -545,8 +543,8 @@ func TestDemoImportsWithoutAFault(t *testing.T) {
 	school := clienttest.NewSchool(t)
 	dir := filepath.Join(t.TempDir(), "school")
 	out := office{}.does(t, "demo", "--pupils", "20", "--seed", "4", "--out", dir)
-	wantOut(t, out, "events")
-	wantOut(t, out, "become another user")
+	valuetest.Has(t, out, "events")
+	valuetest.Has(t, out, "become another user")
 	if code, out, errs := belfryctl(t, simulated(school).env, "import", dir, "--parallel", "4"); code != exitOK {
 		t.Fatalf("%d %q %q", code, out, errs)
 	}

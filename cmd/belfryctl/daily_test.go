@@ -78,9 +78,9 @@ func TestInterface_Move_KeepsTheLengthAndRefusesWhatIsTaken(t *testing.T) {
 	on := []string{"--on", "2026-12-02"}
 	move := func(args ...string) []string { return append(append([]string{"move"}, args...), on...) }
 	out := o.does(t, move("chess", "2026-12-03 15:30", "--dry-run")...)
-	wantOut(t, out, "2026-12-03T15:30:00")
-	wantOut(t, out, "2026-12-03T16:30:00")
-	wantOut(t, out, "nothing is written")
+	valuetest.Has(t, out, "2026-12-03T15:30:00")
+	valuetest.Has(t, out, "2026-12-03T16:30:00")
+	valuetest.Has(t, out, "nothing is written")
 	o.wantEvent(t, chess, "2026-12-02T15:00", "2026-12-02T16:00", "Great Hall", "AB - Anna Bell")
 	o.does(t, move("house", "14:30")...)
 	o.wantEvent(t, chess, "2026-12-02T14:30", "2026-12-02T15:30", "Great Hall", "AB - Anna Bell")
@@ -111,7 +111,7 @@ func TestInterface_Move_KeepsTheLengthAndRefusesWhatIsTaken(t *testing.T) {
 func (o office) namesEvents(t *testing.T, chess string) {
 	second := o.club(t, "House chess finals", "2026-12-02 19:00", "2026-12-02 20:00")
 	// The whole title is meant where an event has it.
-	wantOut(t, o.does(t, "cancel", "HOUSE CHÈSS", "--on", "2026-12-02", "--dry-run"), chess+" ")
+	valuetest.Has(t, o.does(t, "cancel", "HOUSE CHÈSS", "--on", "2026-12-02", "--dry-run"), chess+" ")
 	o.fails(t, exitFailure, "several events on 2026-12-02 are named like \"house\": give one of the ids "+chess+
 		" (House chess, Wed 2026-12-02 15:00), "+second+" (House chess finals, Wed 2026-12-02 19:00)",
 		"cancel", "house", "--on", "2026-12-02")
@@ -122,20 +122,20 @@ func (o office) namesEvents(t *testing.T, chess string) {
 	o.fails(t, exitFailure, "no event from today on has", "cancel", "harvest")
 	soon := time.Now().AddDate(0, 0, 3).Format(time.DateOnly)
 	next := o.ids(t, "book", "Harvest", "--category", "Club", "--from", soon)
-	wantOut(t, o.does(t, "cancel", "harvest"), "event "+next[0]+" (Harvest, ")
-	wantOut(t, o.does(t, "cancel", past[0]), "is deleted\n")
+	valuetest.Has(t, o.does(t, "cancel", "harvest"), "event "+next[0]+" (Harvest, ")
+	valuetest.Has(t, o.does(t, "cancel", past[0]), "is deleted\n")
 }
 
 func (o office) cancels(t *testing.T, chess string) {
-	wantOut(t, o.does(t, "cancel", chess, "--dry-run"), "House chess")
+	valuetest.Has(t, o.does(t, "cancel", chess, "--dry-run"), "House chess")
 	valuetest.Same(t, o.does(t, "cancel", chess), "event "+chess+" (House chess, Wed 2026-12-02 15:00) is deleted\n")
 	o.system.Admin(t).Get(t, "/api/events/"+chess).WantCode(t, 404)
 	ids := o.choir(t, 5)
 	o.fails(t, exitUsage, "[all following]", "cancel", ids[0], "--all", "--following")
 	valuetest.List(t, o.ids(t, "cancel", ids[3], "--following", "--dry-run"), ids[3:])
-	wantOut(t, o.does(t, "cancel", ids[0]), "is deleted\n")
-	wantOut(t, o.does(t, "cancel", ids[3], "--following"), "and one other of its series are deleted\n")
-	wantOut(t, o.does(t, "cancel", ids[1], "--all"), "and one other of its series are deleted\n")
+	valuetest.Has(t, o.does(t, "cancel", ids[0]), "is deleted\n")
+	valuetest.Has(t, o.does(t, "cancel", ids[3], "--following"), "and one other of its series are deleted\n")
+	valuetest.Has(t, o.does(t, "cancel", ids[1], "--all"), "and one other of its series are deleted\n")
 	single := o.ids(t, "book", "Alone", "--category", "Club", "--from", "2027-01-12")
 	o.fails(t, exitFailure, "is in no series", "cancel", single[0], "--all")
 }
@@ -170,9 +170,9 @@ func TestInterface_Swap_ReplacesAndExchanges(t *testing.T) {
 	o, chess, drama := everyDay(t)
 	o.fails(t, exitFailure, `several elements of event `+chess, "swap", chess, "a", "cora")
 	dry := o.does(t, "swap", chess, "anna", "cora", "--dry-run")
-	wantOut(t, dry, "Great Hall, CD - Cora Dale\n")
+	valuetest.Has(t, dry, "Great Hall, CD - Cora Dale\n")
 	o.wantEvent(t, chess, "2026-12-02T15:00", "2026-12-02T16:00", "Great Hall", "AB - Anna Bell")
-	wantOut(t, o.does(t, "swap", chess, "anna", "cora"), "Great Hall, CD - Cora Dale\n")
+	valuetest.Has(t, o.does(t, "swap", chess, "anna", "cora"), "Great Hall, CD - Cora Dale\n")
 	o.wantEvent(t, chess, "2026-12-02T15:00", "2026-12-02T16:00", "Great Hall", "CD - Cora Dale")
 
 	band := o.club(t, "Band", "2026-12-02 15:00", "2026-12-02 16:00", "Gym")
@@ -185,8 +185,8 @@ func TestInterface_Swap_ReplacesAndExchanges(t *testing.T) {
 	o.wantEvent(t, band, "2026-12-02T15:00", "2026-12-02T16:00", "Gym")
 
 	o.system.Admin(t).Import(t, "groups", object{"key": "b", "name": "Minibuses", "resource": true})
-	wantOut(t, o.does(t, "swap", chess, "gym", "minibuses"), "CD - Cora Dale, 1 of Minibuses\n")
-	wantOut(t, o.does(t, "swap", chess, "cora", "gym", "--anyway", "-o", "json"), `"name": "Gym"`)
+	valuetest.Has(t, o.does(t, "swap", chess, "gym", "minibuses"), "CD - Cora Dale, 1 of Minibuses\n")
+	valuetest.Has(t, o.does(t, "swap", chess, "cora", "gym", "--anyway", "-o", "json"), `"name": "Gym"`)
 	o.fails(t, exitFailure, `has no element "hall"; it has Gym`, "swap", drama, "hall", "Great Hall")
 	o.fails(t, exitFailure, `no element has "nowhere" in its name`, "swap", drama, "gym", "nowhere")
 	o.fails(t, exitUsage, "the two events are the same", "swap", chess, "gym", chess, "gym")
@@ -202,10 +202,10 @@ func TestInterface_Swap_ANameIsOfOneElement(t *testing.T) {
 		object{"key": "5", "name": "Lab"}, object{"key": "6", "name": "Lab"}, object{"key": "7", "name": "Lab 2"})
 	quiz := o.ids(t, "book", "Quiz", "Location:3", "Location:4", "Location:5", "Location:6", "Location:7", "anna",
 		"--category", "Club", "--from", "2026-12-09")[0]
-	wantOut(t, o.does(t, "swap", quiz, id, "cora", "--dry-run"), id+", 9999, Lab, Lab, Lab 2, CD - Cora Dale\n")
-	wantOut(t, o.does(t, "swap", quiz, "9999", "cora", "--dry-run"), id+", Lab, Lab, Lab 2, AB - Anna Bell, CD")
+	valuetest.Has(t, o.does(t, "swap", quiz, id, "cora", "--dry-run"), id+", 9999, Lab, Lab, Lab 2, CD - Cora Dale\n")
+	valuetest.Has(t, o.does(t, "swap", quiz, "9999", "cora", "--dry-run"), id+", Lab, Lab, Lab 2, AB - Anna Bell, CD")
 	o.fails(t, exitFailure, "several elements of event "+quiz, "swap", quiz, "lab", "cora")
-	wantOut(t, o.does(t, "swap", quiz, "lab 2", "cora", "--dry-run"), id+", 9999, Lab, Lab, AB - Anna Bell, CD")
+	valuetest.Has(t, o.does(t, "swap", quiz, "lab 2", "cora", "--dry-run"), id+", 9999, Lab, Lab, AB - Anna Bell, CD")
 }
 
 // TestInterface_Swap_IsOfBothEventsOrOfNone: a user who may not change the other event changes neither.
@@ -231,7 +231,7 @@ func TestInterface_Swap_IsOfBothEventsOrOfNone(t *testing.T) {
 	choir := cora.club(t, "Choir", "2026-12-04 15:00", "2026-12-04 16:00", "Great Hall")
 	o.does(t, "commitments", "decide", "confirmed", "--filter", "element=Great Hall", "--really")
 	cora.fails(t, exitFailure, "403", "swap", choir, "hall", chess, "anna", "--anyway")
-	wantOut(t, o.does(t, "day", "Great Hall", "2026-12-04"), "Choir  confirmed")
+	valuetest.Has(t, o.does(t, "day", "Great Hall", "2026-12-04"), "Choir  confirmed")
 }
 
 // TestInterface_Swap_OfNeitherEventIsLeftAlone: an exchange whose second answer was lost was undone in one event, and
@@ -308,7 +308,7 @@ func (o office) triesABooking(t *testing.T) {
 		errs != "Great Hall is already booked\nbelfryctl: some elements are left out of the event\n" {
 		t.Errorf("%d\n%s\n%s", code, out, errs)
 	}
-	wantOut(t, o.does(t, append(quiz, "--dry-run", "--anyway")...), "nothing is written")
+	valuetest.Has(t, o.does(t, append(quiz, "--dry-run", "--anyway")...), "nothing is written")
 	var read struct {
 		DryRun bool `json:"dry_run"`
 		Event  struct{ Body string }
@@ -322,7 +322,7 @@ func (o office) triesABooking(t *testing.T) {
 }
 
 func (o office) notes(t *testing.T, chess string) {
-	wantOut(t, o.does(t, "note", chess, "Bring *boards*.", "--pupils", "--dry-run"), "visible_pupil  true\n")
+	valuetest.Has(t, o.does(t, "note", chess, "Bring *boards*.", "--pupils", "--dry-run"), "visible_pupil  true\n")
 	valuetest.Same(t, o.does(t, "note", chess, "-o", "name"), "", "written")
 	o.does(t, "note", "house chess", "Bring *boards*.", "--pupils", "--on", "2026-12-02")
 	if lines := cells(o.does(t, "note", chess)); len(lines) != 2 || lines[1][3] != "staff,pupils" {
@@ -332,7 +332,7 @@ func (o office) notes(t *testing.T, chess string) {
 }
 
 func (o office) feeds(t *testing.T) {
-	wantOut(t, o.does(t, "feed", "add", "hall", "--dry-run"), "a feed of Great Hall would be made")
+	valuetest.Has(t, o.does(t, "feed", "add", "hall", "--dry-run"), "a feed of Great Hall would be made")
 	valuetest.Len(t, cells(o.does(t, "feed", "list", "hall")), 1)
 	read := func(address string) int {
 		path := strings.TrimPrefix(strings.TrimSpace(address), o.system.URL)
@@ -346,12 +346,12 @@ func (o office) feeds(t *testing.T) {
 		t.Fatalf("%q", feeds)
 	}
 	o.fails(t, exitFailure, "several feeds of Great Hall", "feed", "end", "hall")
-	wantOut(t, o.does(t, "feed", "end", "hall", feeds[2][0]), "has ended")
+	valuetest.Has(t, o.does(t, "feed", "end", "hall", feeds[2][0]), "has ended")
 	if first, second := read(address), read(another); first != 200 || second != 404 {
 		t.Errorf("%d, %d", first, second)
 	}
-	wantOut(t, o.does(t, "feed", "end", "hall", "--dry-run"), "would end")
-	wantOut(t, o.does(t, "feed", "end", "hall"), "has ended")
+	valuetest.Has(t, o.does(t, "feed", "end", "hall", "--dry-run"), "would end")
+	valuetest.Has(t, o.does(t, "feed", "end", "hall"), "has ended")
 	valuetest.Same(t, read(address), 404, "an ended feed")
 	o.fails(t, exitFailure, "you have no feed of Great Hall", "feed", "end", "hall")
 }
@@ -360,9 +360,9 @@ func (o office) whoAmI(t *testing.T) {
 	anna := o.newUser(t, "Anna Bell", "anna@school.example", "--element", "Staff:1", "--grant", "can_api,can_add_notes")
 	out := anna.does(t, "whoami")
 	for _, want := range []string{"Anna Bell\n", "AB - Anna Bell\n", "can_api,can_add_notes\n", "staff\n"} {
-		wantOut(t, out, want)
+		valuetest.Has(t, out, want)
 	}
-	wantOut(t, anna.does(t, "whoami", "-o", "yaml"), "email: anna@school.example\n")
+	valuetest.Has(t, anna.does(t, "whoami", "-o", "yaml"), "email: anna@school.example\n")
 }
 
 // TestInterface_ARefusedConnectionEndsTheCommand: it does not try for a minute.

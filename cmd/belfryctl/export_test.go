@@ -129,8 +129,8 @@ func TestPeopleExport_WhatIsKeptAboutOnePersonIsOneArchive(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "zoe.zip")
 	out := o.does(t, "people", "export", fmt.Sprint(pupil), "--out", file)
-	wantOut(t, out, fmt.Sprintf("events.csv         %d\n", 4+len(bundle.Events.Texts())))
-	wantOut(t, out, "written to "+file+"\n")
+	valuetest.Has(t, out, fmt.Sprintf("events.csv         %d\n", 4+len(bundle.Events.Texts())))
+	valuetest.Has(t, out, "written to "+file+"\n")
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info, err)
 	}
@@ -146,9 +146,10 @@ func TestPeopleExport_WhatIsKeptAboutOnePersonIsOneArchive(t *testing.T) {
 		person.Element.Email != "zoe@school.example" || len(person.Users) != 1 || person.Users[0].ID != zoe {
 		t.Errorf("%v: %s", err, files["person.json"])
 	}
-	wantRows(t, rowsOf(t, files, "groups.csv", 1), "9 History|2026-09-01|2026-09-30")
-	wantOut(t, files["README.txt"], "mails and messages to webhooks that wait")
-	wantRows(t, rowsOf(t, files, "notes.csv", 2), "is named|First administrator|'=zoë quill brings\n'- the tent")
+	valuetest.List(t, rowsOf(t, files, "groups.csv", 1), []string{"9 History|2026-09-01|2026-09-30"})
+	valuetest.Has(t, files["README.txt"], "mails and messages to webhooks that wait")
+	valuetest.List(t, rowsOf(t, files, "notes.csv", 2),
+		[]string{"is named|First administrator|'=zoë quill brings\n'- the tent"})
 	events := strings.Join(rowsOf(t, files, "events.csv", 1), "\n")
 	wanted := []string{"In her days|", "|9 History|uncontrolled", "Trip, \"long\"|", "Her own|",
 		"|made it, asked for something in it|||", "Parents of zoë  QUILL|Lesson|", "|false|is named|||",
@@ -234,9 +235,4 @@ func (o office) watched(t *testing.T, args ...string) map[string]bool {
 	})
 	o.does(t, args...)
 	return asked
-}
-
-func wantRows(t *testing.T, got []string, want ...string) {
-	t.Helper()
-	valuetest.Same(t, strings.Join(got, "\n"), strings.Join(want, "\n"))
 }

@@ -46,7 +46,7 @@ func TestInterface_ListingsHaveSixFormats(t *testing.T) {
 	if diff := cmp.Diff(fromJSON, fromYAML); err != nil || diff != "" {
 		t.Errorf("%v, (-JSON +YAML):\n%s", err, diff)
 	}
-	wantOut(t, o.does(t, "elements", "show", "1", "-o", "csv"), "id,key,name")
+	valuetest.Has(t, o.does(t, "elements", "show", "1", "-o", "csv"), "id,key,name")
 	o.fails(t, exitUsage, "there are table, wide, csv, name, json, yaml", "elements", "list", "-o", "xml")
 	o.fails(t, exitUsage, `"csv" is not for this command; there are table, json, yaml`, "version", "-o", "csv")
 }
@@ -141,16 +141,16 @@ func TestInterface_TheAuditHasNamesBesideIDs(t *testing.T) {
 	for _, want := range []string{
 		" 1       First administrator", "Event:" + chess + "                 House chess", "User:2 ",
 	} {
-		wantOut(t, out, want)
+		valuetest.Has(t, out, want)
 	}
 	rows, err := csv.NewReader(strings.NewReader(o.does(t, "audit", "--record", "User:2", "-o", "csv"))).ReadAll()
 	if err != nil || len(rows) != 2 || rows[1][3] != "First administrator" || rows[1][6] != "Anna Bell" {
 		t.Errorf("%v: %q", err, rows)
 	}
 	o.does(t, "cancel", chess)
-	wantOut(t, o.does(t, "audit", "--record", "Event:"+chess), "delete")
+	valuetest.Has(t, o.does(t, "audit", "--record", "Event:"+chess), "delete")
 	o.does(t, "elements", "show", "Staff:1")
-	wantOut(t, o.does(t, "access"), "AB - Anna Bell")
+	valuetest.Has(t, o.does(t, "access"), "AB - Anna Bell")
 }
 
 // terminal is a file that is one.

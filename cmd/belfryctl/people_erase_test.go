@@ -115,14 +115,14 @@ func TestPeopleErase_NoStoreHasTheNameAnyMore(t *testing.T) {
 		t.Fatalf("too little is stored for this test: %d", len(before))
 	}
 	out := o.does(t, "people", "erase", "Pupil:zoquill")
-	wantOut(t, out, "looked for in all texts: Zo O'Quill\n")
-	wantOut(t, out, fmt.Sprintf("users that can't log in again: %d\n", l.user))
-	wantOut(t, out, "nothing is changed")
+	valuetest.Has(t, out, "looked for in all texts: Zo O'Quill\n")
+	valuetest.Has(t, out, fmt.Sprintf("users that can't log in again: %d\n", l.user))
+	valuetest.Has(t, out, "nothing is changed")
 	e := admin.Get(t, fmt.Sprintf("/api/admin/elements/%d", l.element)).Must(t, 200)
 	valuetest.Same(t, e.Text(t, "element.name"), "Zo O'Quill (7B)", "a dry run changed %s", e.Body)
 
 	name := fmt.Sprintf("Former pupil %d", l.element)
-	wantOut(t, o.does(t, "people", "erase", fmt.Sprint(l.element), "--really"), "it is "+name+" since")
+	valuetest.Has(t, o.does(t, "people", "erase", fmt.Sprint(l.element), "--really"), "it is "+name+" since")
 	feeds := admin.Get(t, fmt.Sprintf("/api/elements/%d/feeds", l.element)).Must(t, 200)
 	if feeds.Len(t, "feeds") != 1 || feeds.Text(t, "feeds.0.name") != name+"'s week" {
 		t.Errorf("feeds: %s", feeds.Body)
@@ -165,7 +165,7 @@ func TestPeopleErase_NoStoreHasTheNameAnyMore(t *testing.T) {
 		object{"element": object{"surname": "Back"}}).WantCode(t, 409, "it is changed")
 	o.refusesErased(t)
 	o.refusesToNameErased(t)
-	wantOut(t, o.does(t, "people", "erase", fmt.Sprint(l.element), "--really"), "is erased")
+	valuetest.Has(t, o.does(t, "people", "erase", fmt.Sprint(l.element), "--really"), "is erased")
 	o.wantErased(t, "O'Quill") // the refused row's key is in the audit
 }
 
@@ -313,9 +313,9 @@ func TestPeopleErase_AgainAfterARestore(t *testing.T) {
 	if code != exitRefused || !strings.Contains(errs, "some were not erased") {
 		t.Errorf("%d %s", code, errs)
 	}
-	wantOut(t, out, "erased\n")
-	wantOut(t, out, "is somebody else\n")
-	wantOut(t, out, "is not there\n")
+	valuetest.Has(t, out, "erased\n")
+	valuetest.Has(t, out, "is somebody else\n")
+	valuetest.Has(t, out, "is not there\n")
 	o.wantErased(t, "Max")
 	valuetest.Holds(t, len(stored(t, o.system, "Ada")) > 0, "another person is erased")
 }
@@ -417,7 +417,7 @@ func TestPeopleErase_GoesOnAfterAKill(t *testing.T) {
 	path := fmt.Sprintf("/api/admin/erasures/%d", l.element)
 	valuetest.Same(t, admin.Get(t, path).Must(t, 200).Text(t, "erasure.state"), "running", "without notes it")
 	o.system.Restart(t, "notes")
-	wantOut(t, o.does(t, "people", "erase", fmt.Sprint(l.element), "--really"), "is erased")
+	valuetest.Has(t, o.does(t, "people", "erase", fmt.Sprint(l.element), "--really"), "is erased")
 	o.writesBy(t, l.token)
 	o.wantErased(t, "quill")
 	once := object{"erasure": object{"element_id": l.element}}
@@ -459,15 +459,15 @@ func TestPeopleErase_WhoIsWrittenAgainAndAgainIsIncomplete(t *testing.T) {
 		!strings.Contains(e.errs, "some were not erased") {
 		t.Errorf("%+v", e)
 	}
-	wantOut(t, o.does(t, "people", "erased"), "  incomplete  ")
+	valuetest.Has(t, o.does(t, "people", "erased"), "  incomplete  ")
 	if look(); len(at.Person.Names) == 0 {
 		t.Error("an incomplete erasure has lost its names")
 	}
 	if list, err := readErased(file); err != nil || list[0].Text("state") != "incomplete" {
 		t.Error(list, err)
 	}
-	wantOut(t, o.does(t, "people", "erase", fmt.Sprint(max), "--really"), "is erased")
-	wantOut(t, o.does(t, "people", "erased"), "  done  ")
+	valuetest.Has(t, o.does(t, "people", "erase", fmt.Sprint(max), "--really"), "is erased")
+	valuetest.Has(t, o.does(t, "people", "erased"), "  done  ")
 	if at.Person.Names = nil; !look() || len(at.Person.Names) > 0 {
 		t.Errorf("%v", at.Person.Names)
 	}
@@ -486,7 +486,8 @@ func TestPeopleErase_NamesOfOthersStay(t *testing.T) {
 	category := addsCategory(t, admin, "Lesson")
 	ambiguous := addsEvent(t, admin, category, "Tom Orr", "2026-09-07").Int(t, "event.id")
 	clear := addsEvent(t, admin, category, "Tom Orr (7A)", "2026-09-07").Int(t, "event.id")
-	wantOut(t, o.does(t, "people", "erase", fmt.Sprint(first)), fmt.Sprintf("elements of the same name: %d;", second))
+	valuetest.Has(t, o.does(t, "people", "erase", fmt.Sprint(first)),
+		fmt.Sprintf("elements of the same name: %d;", second))
 	o.does(t, "people", "erase", fmt.Sprint(first), "--really")
 	for id, want := range map[int64]string{ambiguous: "Tom Orr", clear: fmt.Sprintf("Former pupil %d", first)} {
 		valuetest.Same(t, admin.Get(t, fmt.Sprintf("/api/events/%d", id)).Must(t, 200).Text(t, "event.body"), want)
@@ -516,7 +517,7 @@ func TestPeopleErase_NamesakesWhoAreCalledOtherwiseStay(t *testing.T) {
 		adds(t, admin, "user", object{"name": c.user, "email": fmt.Sprintf("%d@school.example", c.gone),
 			"element_id": c.gone, "permissions": object{"can_api": true}})
 		event := addsEvent(t, admin, category, c.text, "2026-09-07").Int(t, "event.id")
-		wantOut(t, o.does(t, "people", "erase", fmt.Sprint(c.gone)),
+		valuetest.Has(t, o.does(t, "people", "erase", fmt.Sprint(c.gone)),
 			fmt.Sprintf("elements of the same name: %d;", c.stays))
 		o.does(t, "people", "erase", fmt.Sprint(c.gone), "--really")
 		valuetest.Same(t, admin.Get(t, fmt.Sprintf("/api/events/%d", event)).Must(t, 200).Text(t, "event.body"), c.text)

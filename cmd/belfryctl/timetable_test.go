@@ -141,7 +141,7 @@ func TestFind_ListsWhatMeetsAllThatIsGiven(t *testing.T) {
 		strings.Contains(out, "club") || !strings.Contains(errs, "there are more than 1;") {
 		t.Errorf("one of two: %d\n%s\n%s", code, out, errs)
 	}
-	wantOut(t, o.does(t, "find", "theatre", "-o", "csv"), ",2026-11-24 09:00,10:00,Théâtre,")
+	valuetest.Has(t, o.does(t, "find", "theatre", "-o", "csv"), ",2026-11-24 09:00,10:00,Théâtre,")
 	o.fails(t, exitFailure, "text has fewer than 3 characters", "find", "ab")
 	o.fails(t, exitFailure, "a filter or a text is needed", "find")
 	o.fails(t, exitFailure, "is not a date", "find", "--from", "soon")
