@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
 	"os"
 	"os/exec"
@@ -58,6 +59,23 @@ func everyCommand() map[string]*cobra.Command {
 	all := map[string]*cobra.Command{}
 	commands(rootCommand(surroundings{env: func(string) string { return "" }}), nil, all)
 	return all
+}
+
+// TestDocs_CommandsAreThoseOfTheHelp compares docs/commands.md, or writes it with UPDATE=1.
+func TestDocs_CommandsAreThoseOfTheHelp(t *testing.T) {
+	t.Parallel()
+	page := "# Commands of belfryctl\n\nFrom the commands' help, by `UPDATE=1 go test ./cmd/belfryctl -run Docs`. " +
+		"[belfryctl.md](belfryctl.md) has what holds for\nseveral.\n\n| command | does |\n|---|---|\n"
+	all := everyCommand()
+	for _, words := range slices.Sorted(maps.Keys(all)) {
+		use := strings.TrimPrefix(strings.TrimSuffix(all[words].UseLine(), " [flags]"), "belfryctl ")
+		page += fmt.Sprintf("| `%s` | %s |\n", strings.ReplaceAll(use, "|", `\|`), all[words].Short)
+	}
+	const path = "docs/commands.md"
+	if os.Getenv("UPDATE") != "" {
+		errortest.None(t, os.WriteFile(filepath.Join(checkout.Folder(t), path), []byte(page), 0o600))
+	}
+	valuetest.Same(t, checkout.Read(t, path), page, path)
 }
 
 // linesOf are the examples of a command, one a line.
