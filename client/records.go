@@ -158,7 +158,7 @@ func (c *Client) record(ctx context.Context, r request, part string) (Record, er
 	return record, nil
 }
 
-// NewUUID replaces the uuid of a user and returns the new one. All of the user's sessions end.
+// NewUUID replaces the uuid of a user and returns the new one. All sessions, tokens and calendar feeds of the user end.
 func (c *Client) NewUUID(ctx context.Context, user int64) (string, error) {
 	var answer struct{ UUID string }
 	path := "/api/admin/users/" + strconv.FormatInt(user, 10) + "/uuid"

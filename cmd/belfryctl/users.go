@@ -50,7 +50,7 @@ shown: it would outlive the token.`,
 			Use: "deactivate USER", Short: "Lock a user out and end its sessions, tokens and feeds; its events stay",
 			Example: "  belfryctl users deactivate anna.bell@school.example",
 		}, func(j job) error {
-			return users.remove(j, "", "user %d can't log in any more; its sessions have ended")
+			return users.remove(j, "", "user %d can't log in any more; its sessions, tokens and feeds have ended")
 		}, dataFormats...),
 		administrative(s, &cobra.Command{
 			Use:     "new-uuid USER",
