@@ -214,8 +214,9 @@ func (t *transformation) load(ctx context.Context, p principal.Principal) (err e
 	if t.events, err = t.s.inScope(ctx, t.named, t.q.Scope); err != nil {
 		return err
 	}
-	i := slices.IndexFunc(t.events, func(e event.Event) bool { return e.ID == t.named.ID })
-	if i < 0 || t.events[i].Version != t.named.Version {
+	if !slices.ContainsFunc(t.events, func(e event.Event) bool {
+		return e.ID == t.named.ID && e.Version == t.named.Version
+	}) {
 		return event.ErrOutdated
 	}
 	access, err := t.s.o.Events.Access(ctx, p, t.events)

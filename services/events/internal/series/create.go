@@ -109,7 +109,13 @@ func (s *Service) write(ctx context.Context, v View, several event.Several) (Vie
 	}
 	several.Events = v.events()
 	begin := func(clashes [][]event.Clash) error {
-		err := s.begin(ctx, &v, clashes)
+		if err := v.resolve(clashes); err != nil {
+			return err
+		}
+		err := s.o.Store.Insert(ctx, v.Series)
+		if errors.Is(err, ErrTaken) { // the same request is being handled elsewhere
+			err = idempotency.InProgress()
+		}
 		if err == nil {
 			failures := v.Failures // with what was submitted, which is not stored
 			v.Series, err = s.make(ctx, v.Series)
@@ -118,10 +124,9 @@ func (s *Service) write(ctx context.Context, v View, several event.Several) (Vie
 		return err
 	}
 	var err error
-	switch v.Repeat.Clashes {
-	case event.SkipClashes, event.RefuseClashes:
+	if v.Repeat.Clashes.Exact() {
 		err = s.o.Clashes.BookEach(ctx, several, begin)
-	default:
+	} else {
 		err = begin(make([][]event.Clash, len(several.Events)))
 	}
 	if err != nil {
@@ -132,18 +137,6 @@ func (s *Service) write(ctx context.Context, v View, several event.Several) (Vie
 		v.Clashes, err = s.o.Clashes.Each(ctx, several)
 	}
 	return v, err
-}
-
-// begin stores the plan of a series, without the events that clash.
-func (s *Service) begin(ctx context.Context, v *View, clashes [][]event.Clash) error {
-	if err := v.resolve(clashes); err != nil {
-		return err
-	}
-	err := s.o.Store.Insert(ctx, v.Series)
-	if errors.Is(err, ErrTaken) { // the same request is being handled elsewhere
-		return idempotency.InProgress()
-	}
-	return err
 }
 
 // checkCalendars adds the faults of calendars to the request's. Forbidden for a category that p may not know or, in
@@ -214,21 +207,17 @@ func (s *Service) plan(ctx context.Context, p principal.Principal, draft event.D
 		Repeat: q.Repeat, Pattern: draft.Event, LeftOut: left, Failures: draft.Failures,
 	}
 	made.Repeat.Rule = rule.Text
-	made.fill(kept)
+	for i, o := range kept {
+		made.Plan = append(made.Plan, Occurrence{
+			Place: i + 1, Span: o.Span, Clock: o.Clock,
+			Commitments: make([]int64, len(made.Pattern.Commitments)),
+			Requests:    make([]int64, len(made.Pattern.Requests)),
+		})
+	}
 	if len(kept) == 0 {
 		return Series{}, made.none()
 	}
 	return made, nil
-}
-
-// fill plans an event for each of the occurrences; they have no ids yet.
-func (s *Series) fill(all []Occurrence) {
-	for i, o := range all {
-		s.Plan = append(s.Plan, Occurrence{
-			Place: i + 1, Span: o.Span, Clock: o.Clock,
-			Commitments: make([]int64, len(s.Pattern.Commitments)), Requests: make([]int64, len(s.Pattern.Requests)),
-		})
-	}
 }
 
 // none is the refusal of a series without events.

@@ -95,7 +95,7 @@ const day = 24 * time.Hour
 
 // spans returns the occurrences of the rule, in order, each once, with only Span and Clock, or a fault of the rule.
 func spans(zone wiretime.Zone, rule Rule, first wiretime.Span) ([]Occurrence, problem.Fields) {
-	if rule.clocks && first.AllDay {
+	if rule.clocks() && first.AllDay {
 		return nil, problem.Fields{ruleField: {"can't name times of the day for an all-day event"}}
 	}
 	clock := clockOf(zone, first)

@@ -37,7 +37,6 @@ type Rule struct {
 	Text   string // as it was given
 	option rrule.ROption
 	until  string // as in the text; "": bounded by COUNT
-	clocks bool   // it names times of the day
 }
 
 // ParseRule reads the value of an RRULE; the property's name may precede it. The error is for clients.
@@ -60,11 +59,11 @@ func ParseRule(text string) (Rule, error) {
 		parts[name] = v
 	}
 	for name, v := range parts {
-		read, known := readers()[name]
+		known, err := r.read(name, v)
 		if !known {
 			return Rule{}, fmt.Errorf("has a part that is not known: %.40q", name)
 		}
-		if err := read(&r, v); err != nil {
+		if err != nil {
 			return Rule{}, fmt.Errorf("has a %s that %w", name, err)
 		}
 	}
@@ -74,46 +73,47 @@ func ParseRule(text string) (Rule, error) {
 	return r, nil
 }
 
-// readers read the values of a rule's parts, by name.
-func readers() map[string]func(r *Rule, value string) error {
-	list := func(into func(*rrule.ROption) *[]int, most int, negative bool) func(*Rule, string) error {
-		return func(r *Rule, value string) (err error) {
-			*into(&r.option), err = numbers(value, 1, most, negative)
-			return err
-		}
+// clocks says whether the rule names times of the day.
+func (r Rule) clocks() bool {
+	return len(r.option.Byhour)+len(r.option.Byminute)+len(r.option.Bysecond) > 0
+}
+
+// read reads the value of a part; known is false when no rule has such a part.
+func (r *Rule) read(name, value string) (known bool, err error) {
+	o := &r.option
+	switch name {
+	case "FREQ":
+		err = r.readFrequency(value)
+	case "UNTIL":
+		err = r.readUntil(value)
+	case "COUNT":
+		o.Count, err = number(value, 1, MaxOccurrences, false)
+	case "INTERVAL":
+		o.Interval, err = number(value, 1, maxInterval, false)
+	case "BYSECOND":
+		o.Bysecond, err = numbers(value, 0, 59, false)
+	case "BYMINUTE":
+		o.Byminute, err = numbers(value, 0, 59, false)
+	case "BYHOUR":
+		o.Byhour, err = numbers(value, 0, 23, false)
+	case "BYDAY":
+		err = r.readDays(value)
+	case "BYMONTHDAY":
+		o.Bymonthday, err = numbers(value, 1, 31, true)
+	case "BYYEARDAY":
+		o.Byyearday, err = numbers(value, 1, 366, true)
+	case "BYWEEKNO":
+		o.Byweekno, err = numbers(value, 1, 53, true)
+	case "BYMONTH":
+		o.Bymonth, err = numbers(value, 1, 12, false)
+	case "BYSETPOS":
+		o.Bysetpos, err = numbers(value, 1, 366, true)
+	case "WKST":
+		o.Wkst, err = weekday(value)
+	default:
+		return false, nil
 	}
-	clock := func(into func(*rrule.ROption) *[]int, most int) func(*Rule, string) error {
-		return func(r *Rule, value string) (err error) {
-			r.clocks = true
-			*into(&r.option), err = numbers(value, 0, most, false)
-			return err
-		}
-	}
-	one := func(into func(*rrule.ROption) *int, most int) func(*Rule, string) error {
-		return func(r *Rule, value string) (err error) {
-			*into(&r.option), err = number(value, 1, most, false)
-			return err
-		}
-	}
-	return map[string]func(*Rule, string) error{
-		"FREQ":       (*Rule).readFrequency,
-		"UNTIL":      (*Rule).readUntil,
-		"COUNT":      one(func(o *rrule.ROption) *int { return &o.Count }, MaxOccurrences),
-		"INTERVAL":   one(func(o *rrule.ROption) *int { return &o.Interval }, maxInterval),
-		"BYSECOND":   clock(func(o *rrule.ROption) *[]int { return &o.Bysecond }, 59),
-		"BYMINUTE":   clock(func(o *rrule.ROption) *[]int { return &o.Byminute }, 59),
-		"BYHOUR":     clock(func(o *rrule.ROption) *[]int { return &o.Byhour }, 23),
-		"BYDAY":      (*Rule).readDays,
-		"BYMONTHDAY": list(func(o *rrule.ROption) *[]int { return &o.Bymonthday }, 31, true),
-		"BYYEARDAY":  list(func(o *rrule.ROption) *[]int { return &o.Byyearday }, 366, true),
-		"BYWEEKNO":   list(func(o *rrule.ROption) *[]int { return &o.Byweekno }, 53, true),
-		"BYMONTH":    list(func(o *rrule.ROption) *[]int { return &o.Bymonth }, 12, false),
-		"BYSETPOS":   list(func(o *rrule.ROption) *[]int { return &o.Bysetpos }, 366, true),
-		"WKST": func(r *Rule, value string) (err error) {
-			r.option.Wkst, err = weekday(value)
-			return err
-		},
-	}
+	return true, err
 }
 
 func (r *Rule) readFrequency(value string) error {
