@@ -51,8 +51,7 @@ func (h handlers) outstanding(c *fiber.Ctx) error {
 	}
 	return answerWaiting(h, c, "requests", found, next,
 		func(v event.ItemView[event.Request], included event.Included) form.Request {
-			allocated := v.Event.Allocated(v.Item.ID)
-			shown := request(event.RequestView{Request: *v.Item, Allocated: allocated, Element: v.Element})
+			shown := request(*v.Item, v.Event.Allocated(v.Item.ID), v.Element)
 			shown.Event = new(h.shape.summary(*v.Event))
 			h.shape.includeIn(shown.Event, v.Event, included)
 			shown.Decision = h.shape.decision(included.Asked(v.Event, *v.Item, v.Element))
@@ -122,14 +121,15 @@ func (h handlers) changeQuantity(c *fiber.Ctx) error {
 	faults := problem.Fields{}
 	quantity := o.Int("quantity", faults)
 	v, err := h.events.ChangeQuantity(c.UserContext(), web.Principal(c), id, quantity, faults)
-	if err != nil {
-		return web.RefuseInvalid(c, "request", err, func(v event.RequestView, faults problem.Fields) form.Request {
-			shown := request(v)
-			shown.Valid, shown.Errors = false, faults
-			return shown
-		})
+	shape := func(v event.ItemView[event.Request], faults problem.Fields) form.Request {
+		shown := request(*v.Item, v.Event.Allocated(id), v.Element)
+		shown.Valid, shown.Errors = faults == nil, faults
+		return shown
 	}
-	return web.OK(c, web.Field{Name: "request", Value: request(v)})
+	if err != nil {
+		return web.RefuseInvalid(c, "request", err, shape)
+	}
+	return web.OK(c, web.Field{Name: "request", Value: shape(v, nil)})
 }
 
 // allocate is POST /api/requests/<id>/allocations (decisions, part 5).

@@ -39,7 +39,7 @@ func (s shape) event(v event.View) form.Event {
 		return commitment(c, v.Elements[c.ElementID])
 	})
 	shown.Requests = sequence.Map(v.Requests, func(r event.Request) form.Request {
-		return request(event.RequestView{Request: r, Allocated: v.Allocated(r.ID), Element: v.Elements[r.ElementID]})
+		return request(r, v.Allocated(r.ID), v.Elements[r.ElementID])
 	})
 	return shown
 }
@@ -117,10 +117,9 @@ func (s shape) decided(v event.ItemView[event.Commitment]) form.Commitment {
 	return shown
 }
 
-func request(v event.RequestView) form.Request {
+func request(r event.Request, allocated int, element fact.Element) form.Request {
 	return form.Request{
-		ID: form.OrNull(v.ID), Quantity: v.Quantity, NumAllocated: v.Allocated, Element: &v.Element.Element,
-		Valid: true,
+		ID: form.OrNull(r.ID), Quantity: r.Quantity, NumAllocated: allocated, Element: &element.Element, Valid: true,
 	}
 }
 
@@ -161,12 +160,11 @@ func failures(all []event.Failure, elements map[int64]fact.Element) []failure {
 		switch {
 		case f.Status != "":
 			c := commitment(event.Commitment{Status: f.Status}, element)
-			c.ID, c.Valid, c.Errors = nil, false, f.Errors
+			c.Valid, c.Errors = false, f.Errors
 			shown[i].ItemType, shown[i].Item = "Commitment", c
 		case f.Quantity != 0:
-			of := event.Request{Quantity: f.Quantity}
-			r := request(event.RequestView{Request: of, Allocated: f.Allocated, Element: element})
-			r.ID, r.Valid, r.Errors = nil, false, f.Errors
+			r := request(event.Request{Quantity: f.Quantity}, f.Allocated, element)
+			r.Valid, r.Errors = false, f.Errors
 			shown[i].ItemType, shown[i].Item = "Request", r
 		default:
 			shown[i].ItemType, shown[i].Item = "Hash", notFound{problem.NotFound.Status()}

@@ -88,10 +88,8 @@ func (s *Service) extendOnce(
 	if err := s.mustEdit(ctx, p, &e); err != nil {
 		return View{}, err
 	}
-	if failures, done, err := e.repeated(submission); err != nil {
-		return View{}, err
-	} else if done {
-		return s.replay(ctx, p, newLookupFor(s.Reader(p)), e, submission, failures)
+	if v, done, err := s.replay(ctx, p, newLookupFor(s.Reader(p)), e, submission); done || err != nil {
+		return v, err
 	}
 	if err := submission.Match.Check(e.Version); err != nil {
 		return View{}, err

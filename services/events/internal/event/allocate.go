@@ -45,12 +45,8 @@ func (s *Service) allocateOnce(
 	if !l.elements[group].DecidedBy(p) {
 		return View{}, forbidden()
 	}
-	failures, done, err := e.repeated(submission)
-	if err != nil {
-		return View{}, err
-	}
-	if done {
-		return s.replay(ctx, p, l, e, submission, failures)
+	if v, done, err := s.replay(ctx, p, l, e, submission); done || err != nil {
+		return v, err
 	}
 	if err := problem.InvalidFields(submission.Faults); err != nil {
 		return View{}, err

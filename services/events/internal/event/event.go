@@ -137,10 +137,7 @@ func (e *Event) Days(zone wiretime.Zone) wiretime.Days { return zone.Days(e.Span
 
 // CompareSpan is the order of start, then end.
 func (e *Event) CompareSpan(other *Event) int {
-	if order := e.Span.Starts.Compare(other.Span.Starts); order != 0 {
-		return order
-	}
-	return e.Span.Ends.Compare(other.Span.Ends)
+	return cmp.Or(e.Span.Starts.Compare(other.Span.Starts), e.Span.Ends.Compare(other.Span.Ends))
 }
 
 // Compare is the order of start, end and id.

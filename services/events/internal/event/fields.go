@@ -29,7 +29,17 @@ type Fields struct {
 func (f Fields) apply(e *Event, zone wiretime.Zone, l *lookup, creating bool) problem.Fields {
 	faults := maps.Clone(f.Faults)
 	e.Texts.apply(f.Texts, faults, creating)
-	f.applyCategory(e, faults, l.category != nil, creating)
+	switch {
+	case faults[fieldCategory] != nil:
+	case f.CategoryID == nil:
+		if creating {
+			faults.Add(fieldCategory, problem.Blank)
+		}
+	case l.category == nil:
+		faults.Add(fieldCategory, problem.MustExist)
+	default:
+		e.CategoryID = *f.CategoryID
+	}
 	if f.OrganiserID != nil {
 		if id := *f.OrganiserID; id != 0 && (l.hidden[id] || l.elements[id].EntityType != form.Staff) {
 			faults.Add(fieldOrganiser, problem.NotStaff)
@@ -46,18 +56,4 @@ func (f Fields) apply(e *Event, zone wiretime.Zone, l *lookup, creating bool) pr
 	}
 	e.Span = span
 	return faults
-}
-
-func (f Fields) applyCategory(e *Event, faults problem.Fields, exists, creating bool) {
-	switch {
-	case faults[fieldCategory] != nil:
-	case f.CategoryID == nil:
-		if creating {
-			faults.Add(fieldCategory, problem.Blank)
-		}
-	case !exists:
-		faults.Add(fieldCategory, problem.MustExist)
-	default:
-		e.CategoryID = *f.CategoryID
-	}
 }

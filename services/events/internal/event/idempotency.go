@@ -88,8 +88,7 @@ func (s *Service) findCreated(
 	if err != nil {
 		return View{}, false, err
 	}
-	failures, _, err := e.repeated(submission)
-	if err != nil {
+	if _, _, err := e.repeated(submission); err != nil {
 		return View{}, false, err
 	}
 	l := newLookupFor(s.Reader(p))
@@ -103,36 +102,40 @@ func (s *Service) findCreated(
 	if err != nil {
 		return View{}, false, err
 	}
-	v, err := s.replay(ctx, p, l, e, submission, failures)
-	return v, true, err
+	return s.replay(ctx, p, l, e, submission)
 }
 
 // replay answers a request that was done before with the event as it is now and, if asked for, the current clashes of
-// the elements that it added.
+// the elements that it added. Conflict when its key was sent with another body.
 func (s *Service) replay(
-	ctx context.Context, p principal.Principal, l *lookup, e Event, submission Submission, failures []Failure,
-) (View, error) {
+	ctx context.Context, p principal.Principal, l *lookup, e Event, submission Submission,
+) (v View, done bool, err error) {
+	failures, done, err := e.repeated(submission)
+	if err != nil || !done {
+		return View{}, false, err
+	}
 	if err := s.fetch(ctx, l, append(e.elementIDs(), submission.IDs...), submission.people(&e)...); err != nil {
-		return View{}, err
+		return View{}, false, err
 	}
-	if submission.Clashes != ReportClashes {
-		return s.shown(ctx, p, l, e, failures, nil)
-	}
-	before := e
-	before.Commitments = nil // so that what was added counts as added
-	var elements []Submitted
-	for i, element := range submission.Elements {
-		if !slices.ContainsFunc(failures, func(f Failure) bool { return f.Index == i }) {
-			elements = append(elements, element)
+	var clashes []Clash
+	if submission.Clashes == ReportClashes {
+		before := e
+		before.Commitments = nil // so that what was added counts as added
+		var elements []Submitted
+		for i, element := range submission.Elements {
+			if !slices.ContainsFunc(failures, func(f Failure) bool { return f.Index == i }) {
+				elements = append(elements, element)
+			}
+		}
+		added := NewSubmission(elements)
+		added.Clashes, added.allocates = ReportClashes, submission.allocates
+		clashes, err = s.o.Clashes.Report(ctx, added.addition(before, l, s.Reader(p)), e, e.Commitments)
+		if err != nil {
+			return View{}, false, err
 		}
 	}
-	added := NewSubmission(elements)
-	added.Clashes, added.allocates = ReportClashes, submission.allocates
-	clashes, err := s.o.Clashes.Report(ctx, added.addition(before, l, s.Reader(p)), e, e.Commitments)
-	if err != nil {
-		return View{}, err
-	}
-	return s.shown(ctx, p, l, e, failures, clashes)
+	v, err = s.shown(ctx, p, l, e, failures, clashes)
+	return v, true, err
 }
 
 // Answered is what an earlier answer showed.

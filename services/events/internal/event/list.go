@@ -1,11 +1,13 @@
 package event
 
 import (
+	"cmp"
 	"context"
 	"iter"
 	"slices"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -17,10 +19,7 @@ type Placed[T Item] struct {
 
 // comparePlaced is the order of event start, event end and id.
 func comparePlaced[T Item](a, b Placed[T]) int {
-	if order := a.Event.CompareSpan(b.Event); order != 0 {
-		return order
-	}
-	return byID(*a.Item, *b.Item)
+	return cmp.Or(a.Event.CompareSpan(b.Event), byID(*a.Item, *b.Item))
 }
 
 // EventsOf are the events of placed items.
@@ -135,8 +134,11 @@ func (s *Service) Calendar(ctx context.Context, reaches []fact.Reach, who *fact.
 	if found, _, err = s.showTo(ctx, who, found); err != nil {
 		return nil, err
 	}
+	busy, err := s.o.Categories.Busy(ctx, sequence.Map(found, func(e Event) int64 { return e.CategoryID }))
+	if err != nil {
+		return nil, err
+	}
 	var entries []CalendarEntry
-	var ids []int64
 	for _, e := range found {
 		touched := e.Days(s.o.Zone)
 		reached := slices.ContainsFunc(
@@ -146,16 +148,8 @@ func (s *Service) Calendar(ctx context.Context, reaches []fact.Reach, who *fact.
 			},
 		)
 		if reached {
-			entries = append(entries, CalendarEntry{Event: e, Firm: e.firm()})
-			ids = append(ids, e.CategoryID)
+			entries = append(entries, CalendarEntry{e, busy[e.CategoryID], e.firm()})
 		}
-	}
-	busy, err := s.o.Categories.Busy(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	for i := range entries {
-		entries[i].Busy = busy[entries[i].CategoryID]
 	}
 	slices.SortFunc(entries, func(a, b CalendarEntry) int { return a.Compare(&b.Event) })
 	return entries, nil

@@ -146,7 +146,7 @@ func (s *Service) Search(
 		w.wanted.Reaches = v.within(reached[0])
 		w.reached = daysOf(w.wanted.Reaches)
 	}
-	if q.OwnerID != 0 && q.OwnerID != v.UserID && !v.showsOwners() {
+	if q.OwnerID != 0 && q.OwnerID != v.UserID && !v.All() { // the others are not shown who owns what they see
 		return nil, FoundPlace{}, nil
 	}
 	return w.page(ctx)
@@ -368,7 +368,7 @@ func (w *walk) tells(e *Event) bool {
 	}
 	has := func(c Commitment) bool { return c.Status == w.wanted.Status && w.sight.counts(c, days) }
 	return (!e.Redacted || !w.wanted.tellsWhat()) &&
-		(w.wanted.OwnerID == 0 || w.sight.showsOwners() || w.sight.owns(e)) &&
+		(w.wanted.OwnerID == 0 || w.sight.All() || w.sight.owns(e)) &&
 		(w.wanted.Status == "" || slices.ContainsFunc(e.Commitments, has)) &&
 		(w.reached == nil || slices.ContainsFunc(e.Commitments, touches))
 }

@@ -300,9 +300,6 @@ func (v Sight) counts(c Commitment, days wiretime.Days) bool {
 	return v.All() || v.reaches(c.ElementID, days) || v.public[c.ElementID] && c.Status.firm()
 }
 
-// showsOwners says whether the owner of every event that is seen is shown.
-func (v Sight) showsOwners() bool { return v.All() }
-
 // firmAlone says whether only firm commitments are shown.
 func (v Sight) firmAlone() bool { return v.Scope == principal.SeesPublic }
 
