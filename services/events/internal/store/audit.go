@@ -43,13 +43,17 @@ func Changes(db *mongo.Database, keep time.Duration) *changelog.Log {
 // A side without an id means that the event is created or deleted. The entry is that of the commitment or request if
 // only one changes, and is found by all that the change touches.
 func eventEntry(ctx context.Context, before, after event.Event) []audit.Entry {
-	d := differenceOf(before, after)
 	changes := audit.Compare(eventValues(before), eventValues(after))
 	if len(changes) == 0 {
 		return nil
 	}
-	action, record := d.what(before, after, changes)
-	related := append([]audit.Record{audit.RecordOf("Event", max(before.ID, after.ID))}, d.records...)
+	commitments := compare(before.Commitments, after.Commitments,
+		func(c event.Commitment) audit.Record { return audit.RecordOf("Commitment", c.ID) })
+	requests := compare(before.Requests, after.Requests,
+		func(r event.Request) audit.Record { return audit.RecordOf("Request", r.ID) })
+	action, record := what(before, after, changes, commitments, requests)
+	whole := []audit.Record{audit.RecordOf("Event", max(before.ID, after.ID))}
+	related := slices.Concat(whole, commitments.records, requests.records)
 	related = related[:min(len(related), maxRelated)]
 	besides := slices.DeleteFunc(related, func(r audit.Record) bool { return r == record })
 	return audit.New(ctx, action, record, changes, besides...)
@@ -92,26 +96,21 @@ func deletedBy(entry audit.Entry) event.Event {
 	id := strings.TrimPrefix(entry.Record, event.Record+":")
 	e := event.Event{ID: idIn(&id)}
 	for _, c := range entry.Changes {
-		restore(&e, c)
+		part, field, _ := strings.Cut(c.Field, ".")
+		switch {
+		case c.Field == "event_category_id":
+			e.CategoryID = idIn(c.From)
+		case c.Field == "owner_id":
+			e.OwnerID = idIn(c.From)
+		case c.Field == "organiser_id":
+			e.OrganiserID = idIn(c.From)
+		case part == "commitments" && strings.HasSuffix(field, ".element_id"):
+			e.Commitments = append(e.Commitments, event.Commitment{ElementID: idIn(c.From)})
+		case part == "requests" && strings.HasSuffix(field, ".element_id"):
+			e.Requests = append(e.Requests, event.Request{ElementID: idIn(c.From)})
+		}
 	}
 	return e
-}
-
-// restore gives an event what it had before the change that deleted it.
-func restore(e *event.Event, c audit.Change) {
-	part, field, _ := strings.Cut(c.Field, ".")
-	switch {
-	case c.Field == "event_category_id":
-		e.CategoryID = idIn(c.From)
-	case c.Field == "owner_id":
-		e.OwnerID = idIn(c.From)
-	case c.Field == "organiser_id":
-		e.OrganiserID = idIn(c.From)
-	case part == "commitments" && strings.HasSuffix(field, ".element_id"):
-		e.Commitments = append(e.Commitments, event.Commitment{ElementID: idIn(c.From)})
-	case part == "requests" && strings.HasSuffix(field, ".element_id"):
-		e.Requests = append(e.Requests, event.Request{ElementID: idIn(c.From)})
-	}
 }
 
 // idIn is the id that a change names, 0 where it names none.
@@ -122,28 +121,13 @@ func idIn(text *string) (id int64) {
 	return id
 }
 
-// difference has the commitments and requests that exist on one side only, and those that differ.
-type difference struct {
-	added, removed, moved  []event.Commitment // moved: of another status than before
-	asked, dropped, resize []event.Request
-	records                []audit.Record // of all of these
+// difference has the commitments or the requests that exist on one side only, and those that differ, as they are after.
+type difference[T any] struct {
+	added, removed, changed []T
+	records                 []audit.Record // of all of these
 }
 
-func differenceOf(before, after event.Event) difference {
-	var d difference
-	var commitments, requests []audit.Record
-	d.added, d.removed, d.moved, commitments = compare(before.Commitments, after.Commitments,
-		func(c event.Commitment) audit.Record { return audit.RecordOf("Commitment", c.ID) })
-	d.asked, d.dropped, d.resize, requests = compare(before.Requests, after.Requests,
-		func(r event.Request) audit.Record { return audit.RecordOf("Request", r.ID) })
-	d.records = slices.Concat(commitments, requests)
-	return d
-}
-
-// compare returns the items on one side only, those that differ, as they are after, and the records of all of these.
-func compare[T comparable](
-	before, after []T, recordOf func(T) audit.Record,
-) (added, removed, changed []T, records []audit.Record) {
+func compare[T comparable](before, after []T, recordOf func(T) audit.Record) (d difference[T]) {
 	was := sequence.By(before, recordOf)
 	for _, a := range after {
 		r := recordOf(a)
@@ -151,24 +135,26 @@ func compare[T comparable](
 		delete(was, r)
 		switch {
 		case !existed:
-			added = append(added, a)
+			d.added = append(d.added, a)
 		case a != b:
-			changed = append(changed, a)
+			d.changed = append(d.changed, a)
 		default:
 			continue
 		}
-		records = append(records, r)
+		d.records = append(d.records, r)
 	}
 	for _, b := range before {
 		if _, gone := was[recordOf(b)]; gone {
-			removed, records = append(removed, b), append(records, recordOf(b))
+			d.removed, d.records = append(d.removed, b), append(d.records, recordOf(b))
 		}
 	}
-	return added, removed, changed, records
+	return d
 }
 
 // what returns the action, and the record that it was done to.
-func (d difference) what(before, after event.Event, changes []audit.Change) (audit.Action, audit.Record) {
+func what(
+	before, after event.Event, changes []audit.Change, c difference[event.Commitment], r difference[event.Request],
+) (audit.Action, audit.Record) {
 	whole := audit.RecordOf("Event", max(before.ID, after.ID))
 	switch {
 	case before.ID == 0:
@@ -178,17 +164,18 @@ func (d difference) what(before, after event.Event, changes []audit.Change) (aud
 	case len(audit.Compare(basics(before), basics(after))) > 0:
 		return audit.Update, whole
 	}
-	switch counts := [6]int{len(d.added), len(d.removed), len(d.moved), len(d.asked), len(d.dropped), len(d.resize)}; {
-	case counts == [6]int{0, 0, 1, 0, 0, 0} && audit.Has(changes, commitmentField(d.moved[0].ID, "status")):
-		return audit.Decide, audit.RecordOf("Commitment", d.moved[0].ID)
-	case counts == [6]int{0, 1, 0, 0, 0, 0}:
-		return audit.Delete, audit.RecordOf("Commitment", d.removed[0].ID)
-	case counts == [6]int{0, len(d.removed), 0, 0, 1, 0}:
-		return audit.Delete, audit.RecordOf("Request", d.dropped[0].ID)
-	case counts == [6]int{0, 0, 0, 0, 0, 1}:
-		return audit.Update, audit.RecordOf("Request", d.resize[0].ID)
-	case counts == [6]int{len(d.added), 0, 0, 0, 0, 0} && d.added[0].RequestID != 0:
-		return audit.Allocate, audit.RecordOf("Request", d.added[0].RequestID)
+	one := len(c.records)+len(r.records) == 1
+	switch {
+	case one && len(c.changed) == 1 && audit.Has(changes, commitmentField(c.changed[0].ID, "status")):
+		return audit.Decide, c.records[0]
+	case one && len(c.removed) == 1:
+		return audit.Delete, c.records[0]
+	case len(r.records) == 1 && len(r.removed) == 1 && len(c.records) == len(c.removed):
+		return audit.Delete, r.records[0]
+	case one && len(r.changed) == 1:
+		return audit.Update, r.records[0]
+	case len(r.records) == 0 && len(c.records) == len(c.added) && c.added[0].RequestID != 0:
+		return audit.Allocate, audit.RecordOf("Request", c.added[0].RequestID)
 	}
 	return audit.Update, whole
 }

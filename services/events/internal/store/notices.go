@@ -73,25 +73,33 @@ type itemDocument struct {
 
 func waiting() bson.E { return bson.E{Key: "waiting", Value: true} }
 
-func noticeIndexes() []mongostore.Index {
-	return []mongostore.Index{
-		{Name: "to_spread", Keys: mongostore.By("event_id", "position"), Where: bson.D{waiting()}},
-		{Name: "at", Keys: mongostore.By("at")},
-	}
-}
-
-func itemIndexes() []mongostore.Index {
-	return []mongostore.Index{
-		{Name: "due", Keys: mongostore.By("due_at"), Where: bson.D{waiting()}},
-		{Name: "user", Keys: mongostore.By("user_id", "at"), Where: bson.D{waiting()}},
-		{Name: "at", Keys: mongostore.By("at")},
-	}
-}
-
 // Prepare makes the indexes. Any number of pods may call it at once.
 func (s *Notices) Prepare(ctx context.Context) error {
 	return ensure(ctx, map[*mongo.Collection][]mongostore.Index{
-		s.notices: noticeIndexes(), s.mails: itemIndexes(), s.deliveries: deliveryIndexes(),
+		s.notices: {
+			{Name: "to_spread", Keys: mongostore.By("event_id", "position"), Where: bson.D{waiting()}},
+			{Name: "at", Keys: mongostore.By("at")},
+		},
+		s.mails: {
+			{Name: "due", Keys: mongostore.By("due_at"), Where: bson.D{waiting()}},
+			{Name: "user", Keys: mongostore.By("user_id", "at"), Where: bson.D{waiting()}},
+			{Name: "at", Keys: mongostore.By("at")},
+		},
+		s.deliveries: {
+			{Name: "once", Keys: mongostore.By("webhook_id", "notice_id"), Unique: true},
+			{Name: "due", Keys: mongostore.By("webhook_id", "due_at"), Where: bson.D{stateWaiting()}},
+			{
+				Name:  "tests", // of an inactive webhook, for which many others may wait
+				Keys:  mongostore.By("webhook_id", "due_at"),
+				Where: bson.D{stateWaiting(), isTest()},
+			},
+			{
+				Name: "event", Keys: mongostore.By("webhook_id", "event_id", "position"),
+				Where: bson.D{stateWaiting()},
+			},
+			{Name: "log", Keys: mongostore.By("webhook_id", "-_id")},
+			{Name: "at", Keys: mongostore.By("at")},
+		},
 		webhooksCollection(s.notices.Database()): {auditlog.Index()},
 	})
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/journal/outbox"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/absence"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -47,14 +48,6 @@ func eventIndexes() []mongostore.Index {
 	}
 }
 
-func categoryIndexes() []mongostore.Index {
-	return []mongostore.Index{
-		unique(importKey, "key"),
-		{Name: "name_school", Keys: mongostore.By("name", "school_id"), Unique: true},
-		auditlog.Index(),
-	}
-}
-
 // partial is an index of the documents that have a field.
 func partial(name, field string) mongostore.Index {
 	return mongostore.Index{Name: name, Keys: mongostore.By(field), Where: mongostore.Exists(field)}
@@ -70,9 +63,13 @@ func unique(name, field string) mongostore.Index {
 // Prepare makes the indexes, and brings the events to the configured zone. Any number of pods may call it at once.
 func Prepare(ctx context.Context, db *mongo.Database, zone wiretime.Zone) error {
 	err := ensure(ctx, map[*mongo.Collection][]mongostore.Index{
-		EventsCollection(db):     eventIndexes(),
-		categoriesCollection(db): categoryIndexes(),
-		seriesCollection(db):     seriesIndexes(),
+		EventsCollection(db): eventIndexes(),
+		categoriesCollection(db): {
+			unique(importKey, "key"),
+			{Name: "name_school", Keys: mongostore.By("name", "school_id"), Unique: true},
+			auditlog.Index(),
+		},
+		seriesCollection(db): {unique("key", "key"), partial("key_at", "key_at"), partial("unmade", "unmade")},
 	})
 	if err != nil {
 		return err
@@ -186,18 +183,10 @@ func checkIDs(ctx context.Context, e *event.Event) error {
 	if record.IsDryRun(ctx) { // what is new has none
 		return nil
 	}
-	commitments, requests := map[int64]bool{}, map[int64]bool{}
-	for _, c := range e.Commitments {
-		if commitments[c.ID] {
-			return fmt.Errorf("event %d has commitment %d twice", e.ID, c.ID)
-		}
-		commitments[c.ID] = true
-	}
-	for _, r := range e.Requests {
-		if requests[r.ID] {
-			return fmt.Errorf("event %d has request %d twice", e.ID, r.ID)
-		}
-		requests[r.ID] = true
+	commitments := sequence.By(e.Commitments, func(c event.Commitment) int64 { return c.ID })
+	requests := sequence.By(e.Requests, func(r event.Request) int64 { return r.ID })
+	if len(commitments) < len(e.Commitments) || len(requests) < len(e.Requests) {
+		return fmt.Errorf("event %d has a commitment or a request twice", e.ID)
 	}
 	return nil
 }

@@ -67,10 +67,6 @@ func NewSeries(db *mongo.Database, ids *mongostore.IDs, events *Events) *Series 
 	return &Series{seriesCollection(db), settingsCollection(db), ids, events}
 }
 
-func seriesIndexes() []mongostore.Index {
-	return []mongostore.Index{unique("key", "key"), partial("key_at", "key_at"), partial("unmade", "unmade")}
-}
-
 // Get implements series.Store.
 func (s *Series) Get(ctx context.Context, id int64) (series.Series, error) {
 	d, err := mongostore.Load[seriesDocument](ctx, s.collection, id)

@@ -33,7 +33,7 @@ type webhookDocument struct {
 	journal.Tail `bson:",inline"`
 }
 
-// secretDocument is a previous secret, with the time until which it signs.
+// secretDocument is a notice.OldSecret as it is stored.
 type secretDocument struct {
 	Secret string    `bson:"secret"`
 	Until  time.Time `bson:"until"`
@@ -55,22 +55,6 @@ func (d *webhookDocument) set(w notice.Webhook) {
 	d.Webhook, d.Secret, d.Before = w, w.Secret.Reveal(), nil
 	for _, old := range w.Before {
 		d.Before = append(d.Before, secretDocument{old.Secret.Reveal(), old.Until})
-	}
-}
-
-func deliveryIndexes() []mongostore.Index {
-	isWaiting := bson.D{stateWaiting()}
-	return []mongostore.Index{
-		{Name: "once", Keys: mongostore.By("webhook_id", "notice_id"), Unique: true},
-		{Name: "due", Keys: mongostore.By("webhook_id", "due_at"), Where: isWaiting},
-		{
-			Name:  "tests", // of an inactive webhook, for which many others may wait
-			Keys:  mongostore.By("webhook_id", "due_at"),
-			Where: bson.D{stateWaiting(), isTest()},
-		},
-		{Name: "event", Keys: mongostore.By("webhook_id", "event_id", "position"), Where: isWaiting},
-		{Name: "log", Keys: mongostore.By("webhook_id", "-_id")},
-		{Name: "at", Keys: mongostore.By("at")},
 	}
 }
 
