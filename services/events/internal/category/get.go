@@ -14,7 +14,7 @@ import (
 func (s *Service) Get(ctx context.Context, p principal.Principal, id int64) (Category, error) {
 	c, err := s.GetToAvoid(ctx, p, id)
 	if err == nil && !c.UsableBy(p) {
-		return Category{}, problem.New(problem.Forbidden, "")
+		err = forbidden()
 	}
 	return c, err
 }
@@ -30,7 +30,7 @@ func (s *Service) GetToAvoid(ctx context.Context, p principal.Principal, id int6
 	}
 	seen, err := s.ofViewer(ctx, p, []Category{c})
 	if err == nil && len(seen) == 0 {
-		err = problem.New(problem.Forbidden, "")
+		err = forbidden()
 	}
 	return c, err
 }
@@ -38,13 +38,10 @@ func (s *Service) GetToAvoid(ctx context.Context, p principal.Principal, id int6
 // GetKept is Get for an event that is in the category already: whose school it is does not matter.
 func (s *Service) GetKept(ctx context.Context, p principal.Principal, id int64) (Category, error) {
 	c, err := s.o.Store.Get(ctx, id)
-	if err != nil {
-		return Category{}, record.Missing(err, Record, id)
+	if err == nil && !c.UsableBy(p) {
+		err = forbidden()
 	}
-	if !c.UsableBy(p) {
-		return Category{}, problem.New(problem.Forbidden, "")
-	}
-	return c, nil
+	return c, record.Missing(err, Record, id)
 }
 
 // GetToUse is Get for an event that is about to get the category. A category of a group that is no longer a school is

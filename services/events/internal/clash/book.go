@@ -101,8 +101,14 @@ func (s *Service) candidates(ctx context.Context, a event.Addition) ([]fact.Elem
 	if a.Mode == event.AllowClashes {
 		return nil, nil
 	}
-	if !a.Allocates {
-		if busy, err := s.busy(ctx, a); err != nil || !busy {
+	switch of := a.Event.CategoryID; {
+	case a.Allocates:
+	case a.Category != nil:
+		if !a.Category.Busy {
+			return nil, nil
+		}
+	default:
+		if busy, err := s.o.Categories.Busy(ctx, []int64{of}); err != nil || !busy[of] {
 			return nil, err
 		}
 	}
@@ -131,15 +137,6 @@ func (s *Service) reaches(
 		q = q.By(*reader)
 	}
 	return s.o.Elements.Reaches(ctx, q)
-}
-
-// busy says whether the category of an addition's event is busy.
-func (s *Service) busy(ctx context.Context, a event.Addition) (bool, error) {
-	if a.Category != nil {
-		return a.Category.Busy, nil
-	}
-	busy, err := s.o.Categories.Busy(ctx, []int64{a.Event.CategoryID})
-	return busy[a.Event.CategoryID], err
 }
 
 // report returns the clashes of the elements that were added: empty when there are none, nil when they were not asked

@@ -97,12 +97,12 @@ func (s *Service) GetWebhook(ctx context.Context, p principal.Principal, id int6
 	if err != nil {
 		return Webhook{}, record.Missing(err, WebhookRecord, id)
 	}
-	return w, s.mustHold(ctx, p, w)
+	return w, s.mustAdminister(ctx, p, w.SchoolID)
 }
 
 // DeleteWebhook removes a webhook with its deliveries. Missing; Forbidden when it is not p's.
 func (s *Service) DeleteWebhook(ctx context.Context, p principal.Principal, id int64) error {
-	if err := s.mustHoldID(ctx, p, id); err != nil {
+	if err := s.mustHold(ctx, p, id); err != nil {
 		return err
 	}
 	return record.Missing(s.Store.DeleteWebhook(ctx, id), WebhookRecord, id)
@@ -170,7 +170,7 @@ func (s *Service) CreateWebhook(ctx context.Context, p principal.Principal, f We
 // the receiver has the new one; after several renewals in a day, the previous four do. Missing; Forbidden when it is
 // not p's.
 func (s *Service) RenewSecret(ctx context.Context, p principal.Principal, id int64) (Webhook, error) {
-	if err := s.mustHoldID(ctx, p, id); err != nil {
+	if err := s.mustHold(ctx, p, id); err != nil {
 		return Webhook{}, err
 	}
 	secret := newSecret()
@@ -189,7 +189,7 @@ func (s *Service) RenewSecret(ctx context.Context, p principal.Principal, id int
 func (s *Service) ChangeWebhook(
 	ctx context.Context, p principal.Principal, id int64, f WebhookFields,
 ) (Webhook, error) {
-	if err := s.mustHoldID(ctx, p, id); err != nil {
+	if err := s.mustHold(ctx, p, id); err != nil {
 		return Webhook{}, err
 	}
 	var checked Webhook // outside the change, which must not ask where the endpoint is

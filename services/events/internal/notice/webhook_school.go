@@ -19,16 +19,11 @@ import (
 // schools those of these schools, and of schools that belong to them. So is which entries a webhook of a school is told
 // of: those of elements that belong to the school on the day on which the notice is spread.
 
-// mustHold returns Forbidden unless p administers the webhook.
-func (s *Service) mustHold(ctx context.Context, p principal.Principal, w Webhook) error {
+// mustAdminister returns Forbidden unless p administers the webhooks of the school; 0: those of none, as an admin does.
+func (s *Service) mustAdminister(ctx context.Context, p principal.Principal, school int64) error {
 	if p.Permissions.Admin {
 		return nil
 	}
-	return s.mustAdminister(ctx, p, w.SchoolID)
-}
-
-// mustAdminister returns Forbidden unless p, who is not an admin, administers the school (0: none).
-func (s *Service) mustAdminister(ctx context.Context, p principal.Principal, school int64) error {
 	own, err := authority.Administered(ctx, p, []int64{school}, s.Elements)
 	if err == nil && len(own) == 0 {
 		err = problem.New(problem.Forbidden, "")
@@ -36,8 +31,8 @@ func (s *Service) mustAdminister(ctx context.Context, p principal.Principal, sch
 	return err
 }
 
-// mustHoldID is mustHold for the webhook of that id; Missing when there is none, which is not checked for an admin.
-func (s *Service) mustHoldID(ctx context.Context, p principal.Principal, id int64) error {
+// mustHold is mustAdminister for the webhook of that id; Missing when there is none, which is not checked for an admin.
+func (s *Service) mustHold(ctx context.Context, p principal.Principal, id int64) error {
 	if p.Permissions.Admin {
 		return nil
 	}
