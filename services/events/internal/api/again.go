@@ -1,10 +1,12 @@
 package api
 
 import (
+	"context"
 	"encoding/json"
 
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -29,16 +31,18 @@ func (h handlers) mayHaveNoteAgain(c *fiber.Ctx, _ []byte) error {
 	return h.events.StillTells(c.UserContext(), web.Principal(c), event.Answered{Events: map[int64]bool{id: true}})
 }
 
-// mayHaveCategoryAgain says the same of a category.
-func (h handlers) mayHaveCategoryAgain(c *fiber.Ctx, answer []byte) error {
-	var made struct {
-		EventCategory struct{ ID int64 } `json:"eventcategory"`
-	}
-	if err := json.Unmarshal(answer, &made); err != nil {
+// mayGetAgain says the same of a call that answers with a record and its id.
+func mayGetAgain[T any](
+	get func(context.Context, principal.Principal, int64) (T, error),
+) func(c *fiber.Ctx, answer []byte) error {
+	return func(c *fiber.Ctx, answer []byte) error {
+		var made struct{ EventCategory, Webhook struct{ ID int64 } } // one of them is there
+		if err := json.Unmarshal(answer, &made); err != nil {
+			return err
+		}
+		_, err := get(c.UserContext(), web.Principal(c), made.EventCategory.ID+made.Webhook.ID)
 		return err
 	}
-	_, err := h.categories.Get(c.UserContext(), web.Principal(c), made.EventCategory.ID)
-	return err
 }
 
 // collect finds the events and elements in a value of an answer, by the names of its fields.

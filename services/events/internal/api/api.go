@@ -136,7 +136,7 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 	h := handlers{
 		events: useCases, dateOrder: own.DateOrder, clashes: clashes, categories: categories, series: allSeries,
 		follow: follows, hub: hub, streams: web.StreamBounds{All: own.Streams, Each: own.StreamsOfOne},
-		shape: shape{r.Zone}, webhooks: webhookHandlers{notices, shape{r.Zone}}, absences: absences,
+		shape: shape{r.Zone}, notices: notices, absences: absences,
 		audit: store.Audit(r.DB), eraseRest: func(p erasure.Person) []erasure.Part { return store.Erase(r.DB, p) },
 	}
 	return service.Surface{

@@ -165,8 +165,5 @@ func measureStreams(r *service.Runtime) error {
 			return nil
 		}),
 	)
-	if err != nil {
-		return fmt.Errorf("make the gauge of streams: %w", err)
-	}
-	return nil
+	return err
 }

@@ -29,8 +29,8 @@ func (h handlers) decidable(c *fiber.Ctx) error {
 	}
 	return answerWaiting(h, c, "commitments", found, next,
 		func(v event.ItemView[event.Commitment], included event.Included) form.Commitment {
-			shown := h.shape.decided(v)
-			h.shape.includeIn(shown.Event, v.Event, included)
+			shown := commitment(*v.Item, v.Element)
+			shown.Event = new(h.shape.including(v.Event, included))
 			shown.Decision = h.shape.decision(included.Decision(v.Event, *v.Item, v.Element))
 			return shown
 		})
@@ -52,8 +52,7 @@ func (h handlers) outstanding(c *fiber.Ctx) error {
 	return answerWaiting(h, c, "requests", found, next,
 		func(v event.ItemView[event.Request], included event.Included) form.Request {
 			shown := request(*v.Item, v.Event.Allocated(v.Item.ID), v.Element)
-			shown.Event = new(h.shape.summary(*v.Event))
-			h.shape.includeIn(shown.Event, v.Event, included)
+			shown.Event = new(h.shape.including(v.Event, included))
 			shown.Decision = h.shape.decision(included.Asked(v.Event, *v.Item, v.Element))
 			return shown
 		})
@@ -87,14 +86,9 @@ func (h handlers) decide(c *fiber.Ctx) error {
 	}
 	v, err := h.events.Decide(c.UserContext(), web.Principal(c), id, d)
 	if err != nil {
-		return web.RefuseInvalid(c, "commitment", err,
-			func(v event.ItemView[event.Commitment], faults problem.Fields) form.Commitment {
-				shown := h.shape.decided(v)
-				shown.Valid, shown.Errors = false, faults
-				return shown
-			})
+		return web.RefuseInvalid(c, "commitment", err, h.shape.decided)
 	}
-	return web.OK(c, web.Field{Name: "commitment", Value: h.shape.decided(v)})
+	return web.OK(c, web.Field{Name: "commitment", Value: h.shape.decided(v, nil)})
 }
 
 // readStatuses reads the statuses asked for, each once, separated by commas: requested when there are none.

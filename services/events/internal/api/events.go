@@ -28,7 +28,8 @@ func (h handlers) create(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	fields := h.readFields(o)
+	fields := readFields(o)
+	fields.Span.Order = h.dateOrder
 	submission, err := readAdditions(body, fields.Faults, event.AllowClashes)
 	if err != nil {
 		return err

@@ -35,8 +35,7 @@ func (h handlers) commitments(ctx context.Context, q fact.CommitmentsQuestion) (
 			ID: f.Item.ID, Status: string(f.Item.Status), ElementID: f.Item.ElementID,
 			Decision: h.shape.decision(included.Decision(f.Event, *f.Item, of)),
 		}
-		summary := h.shape.summary(*f.Event)
-		summary.Category, summary.Busy = listed(included.Category(f.Event)), included.Busy(f.Event)
+		summary := h.shape.including(f.Event, included)
 		begin := len(text)
 		text = form.AppendEvent(text, &summary)
 		facts[i].Event = text[begin:len(text):len(text)]
@@ -64,8 +63,7 @@ func (h handlers) requests(ctx context.Context, q fact.RequestsQuestion) ([]fact
 	}
 	facts := make([]fact.Request, len(found))
 	for i, f := range found {
-		summary := h.shape.summary(*f.Event)
-		summary.Category, summary.Busy = listed(included.Category(f.Event)), included.Busy(f.Event)
+		summary := h.shape.including(f.Event, included)
 		facts[i] = fact.Request{Request: form.Request{
 			ID: &f.Item.ID, Quantity: f.Item.Quantity, NumAllocated: f.Event.Allocated(f.Item.ID), Event: &summary,
 			Valid: true, Decision: h.shape.decision(included.Asked(f.Event, *f.Item, group)),

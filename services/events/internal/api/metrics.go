@@ -2,7 +2,7 @@ package api
 
 import (
 	"context"
-	"fmt"
+	"errors"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -19,22 +19,16 @@ type absenceMetrics struct {
 
 func newAbsenceMetrics(provider metric.MeterProvider) (absenceMetrics, error) {
 	meter := provider.Meter("github.com/belfry-schools/belfry/services/events/internal/absence")
-	written, err := meter.Int64Counter(
+	written, unwritten := meter.Int64Counter(
 		"belfry.absence.notes",
 		metric.WithDescription("Notes on absent pupils that were written, by change: created, updated or removed"),
 	)
-	if err != nil {
-		return absenceMetrics{}, fmt.Errorf("make the counter of notes: %w", err)
-	}
-	took, err := meter.Float64Histogram(
+	took, untaken := meter.Float64Histogram(
 		"belfry.absence.duration",
 		metric.WithUnit("s"),
 		metric.WithDescription("How long nightly checks of absences took, by outcome: done or failed"),
 	)
-	if err != nil {
-		return absenceMetrics{}, fmt.Errorf("make the histogram of checks: %w", err)
-	}
-	return absenceMetrics{written, took}, nil
+	return absenceMetrics{written, took}, errors.Join(unwritten, untaken)
 }
 
 func (m absenceMetrics) Wrote(ctx context.Context, change fact.NoteChange) {
@@ -57,10 +51,7 @@ func newNoticeMetrics(provider metric.MeterProvider) (noticeMetrics, error) {
 		"belfry.notice.attempts",
 		metric.WithDescription("Mails and webhook deliveries that were tried, by channel and outcome"),
 	)
-	if err != nil {
-		return noticeMetrics{}, fmt.Errorf("make the counter of notices: %w", err)
-	}
-	return noticeMetrics{attempts}, nil
+	return noticeMetrics{attempts}, err
 }
 
 func (m noticeMetrics) Tried(ctx context.Context, channel, outcome string) {

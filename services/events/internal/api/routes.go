@@ -33,7 +33,7 @@ type handlers struct {
 	hub        *follow.Hub
 	streams    web.StreamBounds
 	shape      shape
-	webhooks   webhookHandlers
+	notices    *notice.Service
 	absences   *absence.Service
 	audit      *auditlog.Log
 	eraseRest  func(erasure.Person) []erasure.Part // of what no use case has
@@ -41,7 +41,7 @@ type handlers struct {
 
 // public are the routes for clients.
 func (h handlers) public() []web.Route {
-	return append(h.webhooks.routes(), []web.Route{
+	return append(h.webhookRoutes(), []web.Route{
 		web.At("GET /api/events", web.SignedIn, h.search),
 		web.At("POST /api/events", web.SignedIn, h.create, web.Route{Repeatable: h.mayHaveAgain}),
 		web.At("GET /api/events/:id", web.SignedIn, web.WithID(h.read)),
@@ -75,7 +75,7 @@ func (h handlers) public() []web.Route {
 
 		web.At("GET /api/admin/eventcategories", web.SchoolAdmin, h.pageOfCategories),
 		web.At("POST /api/admin/eventcategories", web.SchoolAdmin, h.createCategory,
-			web.Route{Repeatable: h.mayHaveCategoryAgain}),
+			web.Route{Repeatable: mayGetAgain(h.categories.Get)}),
 		web.At("PATCH /api/admin/eventcategories/:id", web.SchoolAdmin, h.changeCategory),
 		web.At("POST /api/admin/clashes", web.Admin, h.checkAbsences),
 		web.At("GET /api/admin/export/events", web.Admin, h.exportEvents),
@@ -106,7 +106,7 @@ func (h handlers) administers(ctx context.Context, p principal.Principal) (map[s
 	if err != nil {
 		return nil, err
 	}
-	webhooks, err := h.webhooks.notices.ListWebhooks(ctx, p)
+	webhooks, err := h.notices.ListWebhooks(ctx, p)
 	ids := sequence.Map(webhooks, func(w notice.Webhook) int64 { return w.ID })
 	return map[string][]int64{category.Record: categories, notice.WebhookRecord: ids}, err
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
@@ -35,11 +36,7 @@ func (h handlers) search(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	shown := make([]form.Event, len(found))
-	for i := range found {
-		shown[i] = h.shape.summary(found[i])
-		h.shape.includeIn(&shown[i], &found[i], included)
-	}
+	shown := sequence.Map(found, func(e event.Event) form.Event { return h.shape.including(&e, included) })
 	return web.OKPage(c, "events", shown, nextFound(c, next), func(i int) web.Field {
 		return nextFound(c, event.PlaceFound(&found[i], next.Window))
 	})

@@ -25,12 +25,12 @@ func (h handlers) createSeries(c *fiber.Ctx, body web.Object, fields event.Field
 	if err != nil {
 		return h.refuse(c, err)
 	}
-	shown := h.shape.planned(v)
+	shown := h.shape.series(v.Series)
+	shown.Events = sequence.Map(v.Plan, func(o series.Occurrence) shownPlanned {
+		return h.shape.occurrence(o.Place, o.EventID, o.Span)
+	})
 	answer := []web.Field{{Name: "series", Value: shown}, {Name: "failures", Value: failures(v.Failures, v.Elements)}}
-	if v.Clashes != nil {
-		clashes := h.shape.seriesClashes(v.Clashes, func(i int) int { return v.Plan[i].Place })
-		answer = append(answer, web.Field{Name: "clashes", Value: clashes})
-	}
+	answer = h.shape.addClashes(answer, v.Clashes, func(i int) int { return v.Plan[i].Place })
 	return web.Answer(c, fiber.StatusOK, "Created", answer...)
 }
 
@@ -44,7 +44,11 @@ func (h handlers) getSeries(c *fiber.Ctx, id int64) error {
 	if err != nil {
 		return err
 	}
-	return web.OK(c, web.Field{Name: "series", Value: h.shape.series(v, included)})
+	shown := h.shape.series(v.Series)
+	shown.Events = sequence.Map(v.Events, func(e event.Event) shownOccurrence {
+		return shownOccurrence{e.Place, h.shape.including(&e, included), own(e)}
+	})
+	return web.OK(c, web.Field{Name: "series", Value: shown})
 }
 
 // readScope reads which events of a series are meant: one alone, unless the query says so.
@@ -181,8 +185,8 @@ type shownLeftOut struct {
 	ElementID *int64 `json:"element_id"`
 }
 
-// head is a series without its events.
-func (s shape) head(of series.Series) shownSeries {
+// series is a series without its events.
+func (s shape) series(of series.Series) shownSeries {
 	shown := shownSeries{
 		ID: form.OrNull(of.ID), Rule: of.Repeat.Rule, Clashes: of.Repeat.Clashes,
 		Except:    sequence.Map(of.Repeat.Except, wiretime.Day.String),
@@ -205,33 +209,17 @@ func (s shape) occurrence(place int, id int64, span wiretime.Span) shownPlanned 
 	return shownPlanned{place, form.OrNull(id), s.zone.Format(span.Starts), s.zone.Format(span.Ends)}
 }
 
-// planned is a series as it was made.
-func (s shape) planned(v series.View) shownSeries {
-	shown := s.head(v.Series)
-	shown.Events = sequence.Map(v.Plan, func(o series.Occurrence) shownPlanned {
-		return s.occurrence(o.Place, o.EventID, o.Span)
-	})
-	return shown
-}
-
-// series is a series with its events as they are.
-func (s shape) series(v series.View, included event.Included) shownSeries {
-	shown := s.head(v.Series)
-	shown.Events = sequence.Map(v.Events, func(e event.Event) shownOccurrence {
-		one := shownOccurrence{e.Place, s.summary(e), own(e)}
-		s.includeIn(&one.Event, &e, included)
-		return one
-	})
-	return shown
-}
-
-// seriesClashes are those of events of a series; place says which is the event at an index.
-func (s shape) seriesClashes(clashes [][]event.Clash, place func(int) int) []shownClash {
+// addClashes adds the clashes of what was written, if they were asked for. Place says which event of a series is at an
+// index.
+func (s shape) addClashes(fields []web.Field, clashes [][]event.Clash, place func(int) int) []web.Field {
+	if clashes == nil {
+		return fields
+	}
 	shown := []shownClash{}
 	for i, found := range clashes {
 		shown = append(shown, s.clashes(place(i), found)...)
 	}
-	return shown
+	return append(fields, web.Field{Name: "clashes", Value: shown})
 }
 
 func calendar(c series.Calendar) shownCalendar {
@@ -257,8 +245,9 @@ func (h handlers) readSeriesChange(c *fiber.Ctx, change web.Change) (series.Chan
 		return series.ChangeRequest{}, err
 	}
 	q := series.ChangeRequest{
-		Fields: h.readFields(change.Fields), Scope: scope, Match: change.Match, Key: web.IdempotencyKey(c),
+		Fields: readFields(change.Fields), Scope: scope, Match: change.Match, Key: web.IdempotencyKey(c),
 	}
+	q.Fields.Span.Order = h.dateOrder
 	faults := q.Fields.Faults
 	q.Overwrite = form.OrZero(body.Bool("overwrite", faults))
 	if q.Overwrite && scope == series.One {
@@ -307,11 +296,7 @@ func (s shape) changeOfSeries(v series.ChangeView) []web.Field {
 	changed := sequence.Map(v.Changed, func(e event.Event) shownPlanned { return s.occurrence(e.Place, e.ID, e.Span) })
 	shown := shownChange{ID: v.SeriesID, Changed: changed, LeftOut: s.kept(v.Kept)}
 	fields := []web.Field{{Name: "series", Value: shown}}
-	if v.Clashes != nil {
-		clashes := s.seriesClashes(v.Clashes, func(i int) int { return v.Changed[i].Place })
-		fields = append(fields, web.Field{Name: "clashes", Value: clashes})
-	}
-	return fields
+	return s.addClashes(fields, v.Clashes, func(i int) int { return v.Changed[i].Place })
 }
 
 func (s shape) kept(kept []series.KeptEvent) []shownKept {

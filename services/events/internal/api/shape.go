@@ -85,6 +85,13 @@ func (s shape) include(shown form.Event, v event.View, b event.Included) form.Ev
 	return shown
 }
 
+// including is the summary of an event with what the client asked for.
+func (s shape) including(e *event.Event, b event.Included) form.Event {
+	shown := s.summary(*e)
+	s.includeIn(&shown, e, b)
+	return shown
+}
+
 // includeIn adds what the client asked for to the form or the summary of an event.
 func (shape) includeIn(shown *form.Event, e *event.Event, b event.Included) {
 	shown.Staff, shown.Locations, shown.Category = b.Staff(e), b.Locations(e), listed(b.Category(e))
@@ -110,10 +117,10 @@ func listed(c *category.Category) *form.Category {
 	return &form.Category{ID: c.ID, Name: c.Name, Valid: true}
 }
 
-// decided is a commitment shown by itself.
-func (s shape) decided(v event.ItemView[event.Commitment]) form.Commitment {
+// decided is a commitment shown by itself, with its faults.
+func (s shape) decided(v event.ItemView[event.Commitment], faults problem.Fields) form.Commitment {
 	shown := commitment(*v.Item, v.Element)
-	shown.Event = new(s.summary(*v.Event))
+	shown.Event, shown.Valid, shown.Errors = new(s.summary(*v.Event)), faults == nil, faults
 	return shown
 }
 

@@ -19,14 +19,7 @@ const (
 	categoryOther = "eventcategory_id"
 )
 
-// readFields calls the function readFields, with the configured order of dates.
-func (h handlers) readFields(o web.Object) event.Fields {
-	fields := readFields(o)
-	fields.Span.Order = h.dateOrder
-	return fields
-}
-
-// readFields reads the basic fields of an event (contract 4.2).
+// readFields reads the basic fields of an event (contract 4.2). Its caller sets the order of dates.
 func readFields(o web.Object) event.Fields {
 	faults := problem.Fields{}
 	return event.Fields{
@@ -110,8 +103,7 @@ func readMoment(o web.Object, field string) *string {
 	if !o.Has(field) {
 		return nil
 	}
-	text := textOf(o[field])
-	return &text
+	return new(textOf(o[field]))
 }
 
 // textOf is the value as text: of a string its characters, of anything else its JSON.

@@ -15,32 +15,27 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
 )
 
-// webhookHandlers are the calls below /api/admin/webhooks; docs/notice.md describes them.
-type webhookHandlers struct {
-	notices *notice.Service
-	shape   shape
-}
-
-func (h webhookHandlers) routes() []web.Route {
+// webhookRoutes are the calls below /api/admin/webhooks; docs/notice.md describes them.
+func (h handlers) webhookRoutes() []web.Route {
 	const one = "/api/admin/webhooks/:id"
 	return []web.Route{
-		web.At("GET /api/admin/webhooks", web.SchoolAdmin, h.list),
-		web.At("POST /api/admin/webhooks", web.SchoolAdmin, h.create,
-			web.Route{Repeatable: h.mayHaveAgain, Secret: true}),
-		web.At("GET "+one, web.SchoolAdmin, shows("webhook", h.notices.GetWebhook, h.shown)),
-		web.At("PATCH "+one, web.SchoolAdmin, h.change),
+		web.At("GET /api/admin/webhooks", web.SchoolAdmin, h.listWebhooks),
+		web.At("POST /api/admin/webhooks", web.SchoolAdmin, h.createWebhook,
+			web.Route{Repeatable: mayGetAgain(h.notices.GetWebhook), Secret: true}),
+		web.At("GET "+one, web.SchoolAdmin, shows("webhook", h.notices.GetWebhook, h.webhook)),
+		web.At("PATCH "+one, web.SchoolAdmin, h.changeWebhook),
 		web.At("DELETE "+one, web.SchoolAdmin, removes(h.notices.DeleteWebhook)),
-		web.At("GET "+one+"/deliveries", web.SchoolAdmin, h.deliveries),
+		web.At("GET "+one+"/deliveries", web.SchoolAdmin, h.listDeliveries),
 		web.At("POST "+one+"/secret", web.SchoolAdmin, web.WithID(h.renewSecret),
-			web.Route{Repeatable: h.mayHaveAgain, Secret: true}),
-		web.At("POST "+one+"/test", web.SchoolAdmin, web.WithID(h.test)),
+			web.Route{Repeatable: mayGetAgain(h.notices.GetWebhook), Secret: true}),
+		web.At("POST "+one+"/test", web.SchoolAdmin, web.WithID(h.testWebhook)),
 	}
 }
 
 func webhookPath(id int64) string { return fmt.Sprintf("/api/admin/webhooks/%d", id) }
 
-// list is GET /api/admin/webhooks: all that the caller administers, at most 100.
-func (h webhookHandlers) list(c *fiber.Ctx) error {
+// listWebhooks is GET /api/admin/webhooks: all that the caller administers, at most 100.
+func (h handlers) listWebhooks(c *fiber.Ctx) error {
 	after, limit, err := web.Page(c)
 	if err != nil {
 		return err
@@ -51,25 +46,25 @@ func (h webhookHandlers) list(c *fiber.Ctx) error {
 	}
 	rest := slices.DeleteFunc(all, func(w notice.Webhook) bool { return w.ID <= after })
 	id := func(w notice.Webhook) int64 { return w.ID }
-	return okPage(c, "webhooks", rest[:min(len(rest), limit)], len(rest) > limit, id, h.shown)
+	return okPage(c, "webhooks", rest[:min(len(rest), limit)], len(rest) > limit, id, h.webhook)
 }
 
-// create is POST /api/admin/webhooks. The endpoint's host is looked up.
-func (h webhookHandlers) create(c *fiber.Ctx) error {
+// createWebhook is POST /api/admin/webhooks. The endpoint's host is looked up.
+func (h handlers) createWebhook(c *fiber.Ctx) error {
 	o, err := web.Wrapped(c, "webhook")
 	if err != nil {
 		return err
 	}
 	w, err := h.notices.CreateWebhook(c.UserContext(), web.Principal(c), readWebhook(o))
 	if err != nil {
-		return h.refuse(c, err)
+		return h.refuseWebhook(c, err)
 	}
 	return h.showSecret(c, w)
 }
 
 // showSecret answers with a webhook and its new secret.
-func (h webhookHandlers) showSecret(c *fiber.Ctx, w notice.Webhook) error {
-	shown := h.shown(w)
+func (h handlers) showSecret(c *fiber.Ctx, w notice.Webhook) error {
+	shown := h.webhook(w)
 	if !web.DryRun(c) {
 		shown.Secret = w.Secret.Reveal()
 	}
@@ -77,7 +72,7 @@ func (h webhookHandlers) showSecret(c *fiber.Ctx, w notice.Webhook) error {
 }
 
 // renewSecret is POST /api/admin/webhooks/<id>/secret. The previous secret also signs for a day.
-func (h webhookHandlers) renewSecret(c *fiber.Ctx, id int64) error {
+func (h handlers) renewSecret(c *fiber.Ctx, id int64) error {
 	w, err := h.notices.RenewSecret(c.UserContext(), web.Principal(c), id)
 	if err != nil {
 		return err
@@ -85,31 +80,21 @@ func (h webhookHandlers) renewSecret(c *fiber.Ctx, id int64) error {
 	return h.showSecret(c, w)
 }
 
-// mayHaveAgain says whether a caller who got a webhook may get it again.
-func (h webhookHandlers) mayHaveAgain(c *fiber.Ctx, answer []byte) error {
-	var made struct{ Webhook struct{ ID int64 } }
-	if err := json.Unmarshal(answer, &made); err != nil {
-		return err
-	}
-	_, err := h.notices.GetWebhook(c.UserContext(), web.Principal(c), made.Webhook.ID)
-	return err
-}
-
-// change is PATCH /api/admin/webhooks/<id>. The endpoint's host is looked up when it changes.
-func (h webhookHandlers) change(c *fiber.Ctx) error {
+// changeWebhook is PATCH /api/admin/webhooks/<id>. The endpoint's host is looked up when it changes.
+func (h handlers) changeWebhook(c *fiber.Ctx) error {
 	id, o, err := web.PathFields(c, "webhook")
 	if err != nil {
 		return err
 	}
 	w, err := h.notices.ChangeWebhook(c.UserContext(), web.Principal(c), id, readWebhook(o))
 	if err != nil {
-		return h.refuse(c, err)
+		return h.refuseWebhook(c, err)
 	}
-	return web.OK(c, web.Field{Name: "webhook", Value: h.shown(w)})
+	return web.OK(c, web.Field{Name: "webhook", Value: h.webhook(w)})
 }
 
-// deliveries is GET /api/admin/webhooks/<id>/deliveries: newest first, after is the id where the page before ended.
-func (h webhookHandlers) deliveries(c *fiber.Ctx) error {
+// listDeliveries is GET /api/admin/webhooks/<id>/deliveries: newest first, after is the id where the page before ended.
+func (h handlers) listDeliveries(c *fiber.Ctx) error {
 	id, before, limit, err := web.PathPage(c)
 	if err != nil {
 		return err
@@ -121,8 +106,8 @@ func (h webhookHandlers) deliveries(c *fiber.Ctx) error {
 	return okPage(c, "deliveries", found, more, func(d notice.Delivery) int64 { return d.ID }, h.delivery)
 }
 
-// test is POST /api/admin/webhooks/<id>/test: it adds a delivery that is tried once.
-func (h webhookHandlers) test(c *fiber.Ctx, id int64) error {
+// testWebhook is POST /api/admin/webhooks/<id>/test: it adds a delivery that is tried once.
+func (h handlers) testWebhook(c *fiber.Ctx, id int64) error {
 	d, err := h.notices.TestWebhook(c.UserContext(), web.Principal(c), id)
 	if err != nil {
 		return err
@@ -130,10 +115,10 @@ func (h webhookHandlers) test(c *fiber.Ctx, id int64) error {
 	return web.Created(c, webhookPath(id)+"/deliveries", web.Field{Name: "delivery", Value: h.delivery(d)})
 }
 
-// refuse answers an invalid webhook with the webhook; other errors go on.
-func (h webhookHandlers) refuse(c *fiber.Ctx, err error) error {
+// refuseWebhook answers an invalid webhook with the webhook; other errors go on.
+func (h handlers) refuseWebhook(c *fiber.Ctx, err error) error {
 	return web.RefuseInvalid(c, "webhook", err, func(w notice.Webhook, faults problem.Fields) shownWebhook {
-		shown := h.shown(w)
+		shown := h.webhook(w)
 		shown.Valid, shown.Errors = false, faults
 		return shown
 	})
@@ -150,7 +135,7 @@ type shownWebhook struct {
 	Errors    problem.Fields `json:"errors,omitempty"`
 }
 
-func (h webhookHandlers) shown(w notice.Webhook) shownWebhook {
+func (h handlers) webhook(w notice.Webhook) shownWebhook {
 	return shownWebhook{ID: form.OrNull(w.ID), Webhook: w, CreatedAt: h.shape.zone.Format(w.CreatedAt), Valid: true}
 }
 
@@ -170,7 +155,7 @@ type shownDelivery struct {
 	Valid         bool             `json:"valid"`
 }
 
-func (h webhookHandlers) delivery(d notice.Delivery) shownDelivery {
+func (h handlers) delivery(d notice.Delivery) shownDelivery {
 	shown := shownDelivery{
 		ID: d.ID, NoticeID: d.NoticeID, Kind: d.Kind, EventID: form.OrNull(d.EventID), State: d.State,
 		Attempts: d.Attempts, CreatedAt: h.shape.zone.Format(d.At.Truncate(time.Second)),
