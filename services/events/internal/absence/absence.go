@@ -27,17 +27,14 @@ type Clashes interface {
 	) ([]event.Placed[event.Commitment], error)
 }
 
-// Store is what is asked of the store of events.
+// Store is what is asked of store.Events.
 type Store interface {
 	Find(ctx context.Context, ids []int64, keys []string) ([]event.Event, error)
-	// FindInCategories returns the events of the categories that start from one time on and before another, in no
-	// order.
 	FindInCategories(ctx context.Context, categories []int64, from, to time.Time) ([]event.Event, error)
 }
 
-// Categories is what is asked of the store of categories.
+// Categories is what is asked of the category.Store.
 type Categories interface {
-	// List returns categories by id: all when after and limit are 0.
 	List(ctx context.Context, after int64, limit int) ([]category.Category, error)
 }
 
@@ -46,8 +43,7 @@ type Nights interface {
 	// Done returns the due time of the last check that was done, the zero time when none was.
 	Done(ctx context.Context) (time.Time, error)
 	SetDone(ctx context.Context, due time.Time) error
-	// Lead runs work while no other replica does. Work must stop when its context ends, which happens when the lead is
-	// lost.
+	// Lead runs work while no other replica does, as mongostore.WithLease does.
 	Lead(ctx context.Context, work func(context.Context) error) error
 }
 

@@ -22,22 +22,14 @@ const (
 	together = 7
 )
 
-// scope is which events of the days are checked.
-type scope bool
-
-const (
-	allChecked scope = false // all of categories with clash_check
-	onlyNoted  scope = true  // those that have a note already
-)
-
 // check checks the events that start on the days, and those that did when their note was written, and makes their notes
-// what they should be; a dry run writes none.
-func (s *Service) check(ctx context.Context, days wiretime.Days, which scope, dryRun bool) (Report, error) {
+// what they should be; a dry run writes none. With onlyNoted it checks only those that have a note already.
+func (s *Service) check(ctx context.Context, days wiretime.Days, onlyNoted, dryRun bool) (Report, error) {
 	noted, err := s.Notes.Noted(ctx, fact.NotedQuestion{Topic: fact.Absences, Days: days})
 	if err != nil {
 		return Report{}, err
 	}
-	checked, others, err := s.candidates(ctx, days, which, noted)
+	checked, others, err := s.candidates(ctx, days, onlyNoted, noted)
 	if err != nil {
 		return Report{}, err
 	}
@@ -69,7 +61,7 @@ type placed struct {
 // candidates returns the events to be checked, in order of the day on which they start, and those with notes that no
 // longer need a check or no longer exist.
 func (s *Service) candidates(
-	ctx context.Context, days wiretime.Days, which scope, noted []int64,
+	ctx context.Context, days wiretime.Days, onlyNoted bool, noted []int64,
 ) (checked, others []placed, err error) {
 	categories, err := s.Categories.List(ctx, 0, 0)
 	if err != nil {
@@ -82,7 +74,7 @@ func (s *Service) candidates(
 		}
 	}
 	var events []event.Event
-	if which == allChecked {
+	if !onlyNoted {
 		from, to := s.Zone.Midnight(days.First), s.Zone.Midnight(days.Last.AddDays(1))
 		if events, err = s.Store.FindInCategories(ctx, ids, from, to); err != nil {
 			return nil, nil, err
@@ -198,7 +190,7 @@ func (s *Service) Check(
 		last := min(first.AddDays(size-1), days.Last)
 		started := time.Now()
 		var found Report
-		found, err = s.check(ctx, wiretime.Days{First: first, Last: last}, allChecked, dryRun)
+		found, err = s.check(ctx, wiretime.Days{First: first, Last: last}, false, dryRun)
 		report.add(found)
 		if 4*time.Since(started) < half-time.Since(began) {
 			size = min(2*size, together)

@@ -77,20 +77,14 @@ func (s *Service) pupils(ctx context.Context, found []form.Element, days wiretim
 	for first := 0; first < len(found); first += pupilsAtOnce {
 		batch := found[first:min(first+pupilsAtOnce, len(found))]
 		g.Go(func() error {
-			q := fact.ReachesQuestion{Days: days}
-			for _, p := range batch {
-				q.IDs = append(q.IDs, p.ID)
-			}
-			reaches, err := s.Elements.Reaches(ctx, q)
+			ids := sequence.Map(batch, func(p form.Element) int64 { return p.ID })
+			reaches, err := s.Elements.Reaches(ctx, fact.ReachesQuestion{IDs: ids, Days: days})
 			if err != nil {
 				return err
 			}
-			of := make(map[int64][]fact.Reach, len(reaches))
-			for _, r := range reaches {
-				of[r.ElementID] = r.Reaches
-			}
+			of := sequence.By(reaches, func(r fact.ElementReaches) int64 { return r.ElementID })
 			for i, p := range batch {
-				all[first+i] = pupil{p, of[p.ID]}
+				all[first+i] = pupil{p, of[p.ID].Reaches}
 			}
 			return nil
 		})
@@ -113,10 +107,9 @@ func (s *Service) taken(ctx context.Context, pupils []pupil, days wiretime.Days)
 	g.SetLimit(askersAtOnce)
 	for i, batch := range batches {
 		g.Go(func() (err error) {
-			reaches := make([]fact.Reach, len(batch))
-			for n, id := range batch {
-				reaches[n] = fact.Reach{ElementID: id, Days: []wiretime.Days{days}}
-			}
+			reaches := sequence.Map(batch, func(id int64) fact.Reach {
+				return fact.Reach{ElementID: id, Days: []wiretime.Days{days}}
+			})
 			found[i], err = s.Clashes.Busy(ctx, reaches, 0, false)
 			return err
 		})
@@ -126,10 +119,9 @@ func (s *Service) taken(ctx context.Context, pupils []pupil, days wiretime.Days)
 	}
 	taken := map[int64][]placed{}
 	for _, f := range slices.Concat(found...) {
-		if !f.Event.Lasts() {
-			continue // nothing is missed for it
+		if f.Event.Lasts() { // nothing is missed for the others
+			taken[f.Item.ElementID] = append(taken[f.Item.ElementID], placed{*f.Event, f.Event.Days(s.Zone)})
 		}
-		taken[f.Item.ElementID] = append(taken[f.Item.ElementID], placed{*f.Event, f.Event.Days(s.Zone)})
 	}
 	return taken, nil
 }

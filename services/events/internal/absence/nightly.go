@@ -64,18 +64,18 @@ func (s *Service) night(ctx context.Context) (err error) {
 	defer func() { s.ended(ctx, usual, report, time.Since(began), err) }()
 	for first := usual.First; first <= usual.Last; first += together {
 		days := wiretime.Days{First: first, Last: min(first+together-1, usual.Last)}
-		if err := s.add(ctx, &report, days, allChecked); err != nil {
+		if err := s.add(ctx, &report, days, false); err != nil {
 			return err
 		}
 	}
-	return s.add(ctx, &report, wiretime.Days{First: usual.Last + 1, Last: wiretime.LastDay}, onlyNoted)
+	return s.add(ctx, &report, wiretime.Days{First: usual.Last + 1, Last: wiretime.LastDay}, true)
 }
 
 // add checks days within weekTime.
-func (s *Service) add(ctx context.Context, report *Report, days wiretime.Days, which scope) error {
+func (s *Service) add(ctx context.Context, report *Report, days wiretime.Days, onlyNoted bool) error {
 	ctx, cancel := context.WithTimeout(ctx, weekTime)
 	defer cancel()
-	found, err := s.check(ctx, days, which, false)
+	found, err := s.check(ctx, days, onlyNoted, false)
 	report.add(found)
 	return err
 }

@@ -10,8 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
-// Each returns the clashes of each of the events: all of those with other events, and among these events the first
-// event.MaxClashes and one of each.
+// Each implements event.Clashes.
 func (s *Service) Each(ctx context.Context, several event.Several) ([][]event.Clash, error) {
 	elements, err := s.candidatesOf(ctx, several)
 	if err != nil {
@@ -69,6 +68,7 @@ func (s *Service) candidatesOf(ctx context.Context, several event.Several) ([]fa
 	return s.reaches(ctx, taken, days, several.Reader)
 }
 
+// each is Each, given the events' candidates.
 func (s *Service) each(
 	ctx context.Context, several event.Several, elements []fact.ElementReaches,
 ) ([][]event.Clash, error) {
@@ -102,7 +102,8 @@ func (s *Service) each(
 			}
 			for ; len(siblings) > 0 && siblings[0].element == at; siblings = siblings[1:] {
 				other := several.Events[siblings[0].event]
-				if (n < event.MaxClashes || len(clashes[i]) == 0) && !contains(others, other) {
+				if (n < event.MaxClashes || len(clashes[i]) == 0) &&
+					!slices.ContainsFunc(others, func(e event.Event) bool { return e.ID == other.ID }) {
 					add(i, element, other)
 					n++
 				}
@@ -116,10 +117,7 @@ func (s *Service) each(
 func (s *Service) findBooked(
 	ctx context.Context, several event.Several, elements []fact.ElementReaches,
 ) ([]event.Booked, error) {
-	found := make([]event.Booked, len(several.Events))
-	for i := range found {
-		found[i] = event.Booked{}
-	}
+	found := sequence.Map(several.Events, func(event.Event) event.Booked { return event.Booked{} })
 	for _, allocated := range []bool{false, true} {
 		of := func(e event.Event, id int64) bool { return commits(e, id, allocated) }
 		some := slices.DeleteFunc(slices.Clone(elements), func(r fact.ElementReaches) bool {
@@ -150,11 +148,6 @@ func commits(e event.Event, id int64, allocated bool) bool {
 	})
 }
 
-// contains says whether a stored event is one of others.
-func contains(others []event.Event, e event.Event) bool {
-	return slices.ContainsFunc(others, func(other event.Event) bool { return other.ID == e.ID })
-}
-
 // taken says that one of several events books an element of a later one. Both are indexes.
 type taken struct{ element, event int }
 
@@ -167,10 +160,7 @@ func (s *Service) earlier(
 	if err != nil {
 		return nil, err
 	}
-	reaches := map[int64][]fact.Reach{}
-	for _, element := range elements {
-		reaches[element.ElementID] = element.Reaches
-	}
+	reaches := sequence.By(elements, func(r fact.ElementReaches) int64 { return r.ElementID })
 	found := make([][]taken, len(v.Events))
 	for i := range v.Events {
 		e := &v.Events[i]
@@ -184,7 +174,7 @@ func (s *Service) earlier(
 			}
 			allocated := commits(*e, element.ID, true)
 			var by []int
-			for _, reach := range reaches[element.ID] {
+			for _, reach := range reaches[element.ID].Reaches {
 				for _, other := range others[reach.ElementID] {
 					if (allocated || !other.idle) && slices.ContainsFunc(reach.Days, other.days.Overlaps) {
 						by = append(by, other.event)

@@ -104,17 +104,12 @@ type Clashes interface {
 	Report(ctx context.Context, a Addition, e Event, added []Commitment) ([]Clash, error)
 }
 
-// Categories is what events asks of the use cases of categories.
+// Categories is what events asks of category.Service.
 type Categories interface {
-	// GetToUse returns the category for an event of p's. Missing; Forbidden when p may not use it.
 	GetToUse(ctx context.Context, p principal.Principal, id int64) (category.Category, error)
-	// GetKept is GetToUse for an event that has it already.
 	GetKept(ctx context.Context, p principal.Principal, id int64) (category.Category, error)
-	// Find returns those of the categories that exist, by id and by import key, in no order.
 	Find(ctx context.Context, ids []int64, keys []string) ([]category.Category, error)
-	// All returns the categories.
 	All(ctx context.Context) ([]category.Category, error)
-	// Busy says which of the categories are busy.
 	Busy(ctx context.Context, ids []int64) (map[int64]bool, error)
 }
 

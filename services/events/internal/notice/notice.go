@@ -67,8 +67,7 @@ type Store interface {
 
 	// Forget removes notices, items and deliveries from before a time.
 	Forget(ctx context.Context, before time.Time) error
-	// Lead runs work while no other replica does. Work must stop when its context ends, which happens when the lead is
-	// lost.
+	// Lead runs work while no other replica does, as mongostore.WithLease does.
 	Lead(ctx context.Context, work func(context.Context) error) error
 }
 
@@ -86,9 +85,8 @@ type Users interface {
 	Users(ctx context.Context, q fact.UsersQuestion) ([]fact.User, error)
 }
 
-// Categories is what notice asks of the use cases of categories.
+// Categories is what notice asks of category.Service.
 type Categories interface {
-	// Find returns those of the categories that exist, by id and by import key, in no order.
 	Find(ctx context.Context, ids []int64, keys []string) ([]category.Category, error)
 }
 

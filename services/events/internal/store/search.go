@@ -490,8 +490,8 @@ func anyOf(filters []bson.D) bson.D {
 	return bson.D{{Key: "$or", Value: filters}}
 }
 
-// FindInCategories returns the events of the categories that start from one time on and before another. It reads as
-// many documents as it returns, from one index.
+// FindInCategories returns the events of the categories that start from one time on and before another, in no order. It
+// reads as many documents as it returns, from one index.
 func (s *Events) FindInCategories(ctx context.Context, categories []int64, from, to time.Time) ([]event.Event, error) {
 	if len(categories) == 0 {
 		return nil, nil
