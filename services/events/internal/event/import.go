@@ -58,7 +58,7 @@ type batch struct {
 // Import makes the events what the rows say, with p as the user who adds their elements; see record.Import. A row
 // describes its whole event: elements that it does not name are removed. Commitments whose elements stay keep their ids
 // and statuses; a re-timed event follows the re-approval rule. In a dry run a reference that is not found is not a
-// fault. An administrator of a school imports only events of its school; see import_school.go.
+// fault. An administrator of a school imports only events of its school; see import_references.go.
 func (s *Service) Import(
 	ctx context.Context, p principal.Principal, rows []Row, dryRun bool,
 ) ([]record.Outcome, error) {
