@@ -98,7 +98,8 @@ func (b *batch) applyReferences(e *Event, row Row, faults problem.Fields) {
 		faults.Add("category", problem.Blank)
 	case !exists && !b.dryRun:
 		faults.Add("category", problem.MustExist)
-	case exists && (!category.UsableBy(b.p) || !b.mayEnter(category, e)):
+	case !exists:
+	case !category.UsableBy(b.p), category.School != 0 && !b.own.Has(category.School) && category.ID != e.CategoryID:
 		faults.Add("category", problem.NotAdministered)
 	}
 	organiser, exists := b.elements[staffKey(row.Organiser)]
@@ -205,12 +206,6 @@ func (b *batch) readOwn(ctx context.Context) (err error) {
 	}
 	b.own, err = authority.AskOwn(ctx, b.p, ids, b.service.o.Elements.Belonging)
 	return err
-}
-
-// mayEnter says whether an event may have a category: one of a school that p administers, of no school, or the event's
-// current one.
-func (b *batch) mayEnter(c category.Category, e *Event) bool {
-	return c.School == 0 || b.own.Has(c.School) || c.ID == e.CategoryID
 }
 
 // checkOwn adds the faults of what is not p's in the stored event and in its row. Records that do not exist are

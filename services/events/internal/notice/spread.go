@@ -43,12 +43,13 @@ func (s *Service) spreadOne(ctx context.Context, n Notice) error {
 	if err != nil {
 		return err
 	}
-	hooks = slices.DeleteFunc(hooks, func(w Webhook) bool { return !w.Active || !w.wants(n.Kind) })
+	hooks = slices.DeleteFunc(hooks, func(w Webhook) bool { return !w.Active || !slices.Contains(w.Kinds, n.Kind) })
 	schools := schoolsOf(hooks)
-	elements, err := s.elementsOf(ctx, n, schools)
+	facts, err := s.Elements.Facts(ctx, fact.ElementsQuestion{IDs: append(n.elementIDs(), schools...)})
 	if err != nil {
 		return err
 	}
+	elements := sequence.By(facts, func(f fact.Element) int64 { return f.ID })
 	redacted, err := s.redacted(ctx, n)
 	if err != nil {
 		return err
@@ -103,12 +104,6 @@ func (n Notice) elementIDs() []int64 {
 		ids = append(ids, e.ElementID, e.GroupID)
 	}
 	return distinct(ids)
-}
-
-// elementsOf returns the facts of the elements and groups that a notice names, and of the others, as they are now.
-func (s *Service) elementsOf(ctx context.Context, n Notice, others []int64) (map[int64]fact.Element, error) {
-	facts, err := s.Elements.Facts(ctx, fact.ElementsQuestion{IDs: append(n.elementIDs(), others...)})
-	return sequence.By(facts, func(f fact.Element) int64 { return f.ID }), err
 }
 
 // decidersOf returns who decides on each element of a notice's entries; none after a decision. Of an item that was

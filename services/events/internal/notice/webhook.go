@@ -49,8 +49,6 @@ type OldSecret struct {
 	Until  time.Time // when it signs no more
 }
 
-func (w Webhook) wants(k event.NoticeKind) bool { return slices.Contains(w.Kinds, k) }
-
 // WebhookStore keeps webhooks. Methods that get, change or delete one return record.ErrNotFound when there is none.
 type WebhookStore interface {
 	// ListWebhooks returns all, by id.

@@ -310,27 +310,22 @@ var errHeld = problem.New(problem.Conflict, "the series is being changed")
 // Change implements event.Store.
 func (s *Events) Change(ctx context.Context, id int64, change func(*event.Event) error) (event.Event, error) {
 	return backoff.Retry(ctx, func() (event.Event, error) {
-		e, err := s.changeFree(ctx, id, change)
+		e, err := s.events.Change(ctx, id, func(e *event.Event) error {
+			e.Actor = actor(ctx)
+			held := e.Held
+			if err := change(e); err != nil {
+				return err
+			}
+			if held != 0 && e.Held == held { // only a change that ends the hold is stored
+				return errHeld
+			}
+			return checkIDs(ctx, e)
+		})
 		if err != nil && !errors.Is(err, errHeld) {
 			err = backoff.Permanent(err)
 		}
 		return e, err
 	}, backoff.WithBackOff(mongostore.Pauses(heldPause)), backoff.WithMaxElapsedTime(heldPatience))
-}
-
-// changeFree is Change that does not wait. Only a change that ends the hold is stored where an event is held.
-func (s *Events) changeFree(ctx context.Context, id int64, change func(*event.Event) error) (event.Event, error) {
-	return s.events.Change(ctx, id, func(e *event.Event) error {
-		e.Actor = actor(ctx)
-		held := e.Held
-		if err := change(e); err != nil {
-			return err
-		}
-		if held != 0 && e.Held == held {
-			return errHeld
-		}
-		return checkIDs(ctx, e)
-	})
 }
 
 // Hold implements series.EventStore.

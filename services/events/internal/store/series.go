@@ -142,8 +142,8 @@ func (s *Series) InsertEvents(ctx context.Context, events []event.Event) ([]int,
 
 // FindEvents implements series.Store, by an index.
 func (s *Series) FindEvents(ctx context.Context, id int64) ([]event.Event, error) {
-	inOrder := bson.D{{Key: "series_id", Value: 1}, {Key: "series_place", Value: 1}}
-	return s.events.find(ctx, inSeriesFilter(id), true, options.Find().SetSort(inOrder))
+	inOrder := options.Find().SetSort(mongostore.By("series_id", "series_place"))
+	return s.events.find(ctx, inSeriesFilter(id), true, inOrder)
 }
 
 func inSeriesFilter(id int64) bson.D { return mongostore.WhereExists("series_id", "$eq", id) }
