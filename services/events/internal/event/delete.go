@@ -55,25 +55,20 @@ func (s *Service) Editable(ctx context.Context, p principal.Principal, id int64,
 // body (contract 4.2 rule 12 and 7.2), not NotFound as everywhere else. Elements is asked only when p is neither the
 // event's owner nor its organiser, or does not see everything.
 func (s *Service) DeleteCommitment(ctx context.Context, p principal.Principal, id int64) error {
-	err := s.deleteCommitment(ctx, p, id)
+	e, err := s.o.Store.GetByCommitment(ctx, id)
+	if err == nil {
+		err = s.takeOff(ctx, p, e, e.concerned(id), func(e *Event, there entries, regardless bool) error {
+			if c := e.Commitment(id); c == nil || !regardless && !there.commitment(e, *c) {
+				return record.ErrNotFound
+			}
+			e.removeCommitment(id)
+			return nil
+		})
+	}
 	if errors.Is(err, record.ErrNotFound) {
 		return &problem.Error{Kind: problem.Malformed, Record: CommitmentRecord, ID: strconv.FormatInt(id, 10)}
 	}
 	return err
-}
-
-func (s *Service) deleteCommitment(ctx context.Context, p principal.Principal, id int64) error {
-	e, err := s.o.Store.GetByCommitment(ctx, id)
-	if err != nil {
-		return err
-	}
-	return s.takeOff(ctx, p, e, e.concerned(id), func(e *Event, there entries, regardless bool) error {
-		if c := e.Commitment(id); c == nil || !regardless && !there.commitment(e, *c) {
-			return record.ErrNotFound
-		}
-		e.removeCommitment(id)
-		return nil
-	})
 }
 
 // DeleteRequest deletes a request with its allocations. Missing, also when it does not exist for p. Elements is asked

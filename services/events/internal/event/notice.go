@@ -110,13 +110,8 @@ func noticeOf(old, c Commitment, existed bool) NoticeKind {
 
 // Deletion is the notice of a deleted event, with its confirmed entries.
 func Deletion(e Event) Notice {
-	var confirmed []Entry
-	for _, c := range e.Commitments {
-		if c.Status == Confirmed {
-			confirmed = append(confirmed, e.entry(c))
-		}
-	}
-	return e.notice(EventDeleted, confirmed)
+	confirmed := filter(e.Commitments, func(c Commitment) bool { return c.Status == Confirmed })
+	return e.notice(EventDeleted, sequence.Map(confirmed, e.entry))
 }
 
 func (e *Event) notice(kind NoticeKind, entries []Entry) Notice {
