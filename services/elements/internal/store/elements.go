@@ -20,8 +20,8 @@ import (
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
-// Elements implements element.Store.
-type Elements struct {
+// elements implements element.Store.
+type elements struct {
 	elements *journal.Collection[elementDocument, element.Element]
 	ids      *mongostore.IDs
 	near     *directory.Shelf[*element.Element]
@@ -32,8 +32,8 @@ type Elements struct {
 	ends     ends
 }
 
-func newElements(o Options) *Elements {
-	return &Elements{
+func newElements(o Options) *elements {
+	return &elements{
 		elements: journal.New(journal.Options[elementDocument, element.Element]{
 			Collection: o.DB.Collection("elements"),
 			Record:     (*elementDocument).element, Set: (*elementDocument).set, Entry: elementEntry,
@@ -85,12 +85,11 @@ var (
 	orderOfName  = mongostore.By("name", "_id")
 )
 
-func (s *Elements) find(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) ([]element.Element, error) {
+func (s *elements) find(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) ([]element.Element, error) {
 	return s.elements.Find(ctx, filter, o.SetProjection(withoutGrams))
 }
 
-// Get implements element.Store.
-func (s *Elements) Get(ctx context.Context, id int64) (element.Element, error) {
+func (s *elements) Get(ctx context.Context, id int64) (element.Element, error) {
 	found, err := s.Find(ctx, []int64{id})
 	if err == nil && len(found) == 0 {
 		err = record.ErrNotFound
@@ -101,8 +100,7 @@ func (s *Elements) Get(ctx context.Context, id int64) (element.Element, error) {
 	return found[0], nil
 }
 
-// Find implements element.Store.
-func (s *Elements) Find(ctx context.Context, ids []int64) ([]element.Element, error) {
+func (s *elements) Find(ctx context.Context, ids []int64) ([]element.Element, error) {
 	if len(ids) == 0 {
 		return nil, nil
 	}
@@ -115,7 +113,7 @@ func (s *Elements) Find(ctx context.Context, ids []int64) ([]element.Element, er
 }
 
 // load reads elements, by id.
-func (s *Elements) load(ctx context.Context, ids []int64) (map[int64]*element.Element, error) {
+func (s *elements) load(ctx context.Context, ids []int64) (map[int64]*element.Element, error) {
 	found, err := s.find(ctx, bson.D{in("_id", ids)}, options.Find())
 	byID := make(map[int64]*element.Element, len(found))
 	for _, e := range found {
@@ -124,15 +122,13 @@ func (s *Elements) load(ctx context.Context, ids []int64) (map[int64]*element.El
 	return byID, err
 }
 
-// GetByUUID implements element.Store.
-func (s *Elements) GetByUUID(ctx context.Context, uuid string) (element.Element, error) {
+func (s *elements) GetByUUID(ctx context.Context, uuid string) (element.Element, error) {
 	return s.elements.First(ctx, byUUID(uuid), options.FindOne().SetProjection(withoutGrams))
 }
 
 func byUUID(uuid string) bson.D { return bson.D{{Key: "uuid", Value: uuid}} }
 
-// FindByKeys implements element.Store.
-func (s *Elements) FindByKeys(ctx context.Context, keys []string) ([]element.Element, error) {
+func (s *elements) FindByKeys(ctx context.Context, keys []string) ([]element.Element, error) {
 	if len(keys) == 0 {
 		return nil, nil
 	}
@@ -141,8 +137,7 @@ func (s *Elements) FindByKeys(ctx context.Context, keys []string) ([]element.Ele
 
 func byKeys(keys []string) bson.D { return bson.D{in("key", keys)} }
 
-// FindByAdministrators implements element.Store.
-func (s *Elements) FindByAdministrators(ctx context.Context, users []int64) ([]element.Element, error) {
+func (s *elements) FindByAdministrators(ctx context.Context, users []int64) ([]element.Element, error) {
 	if len(users) == 0 {
 		return nil, nil
 	}
@@ -156,8 +151,7 @@ func byAdministrators(users []int64) bson.D {
 	return bson.D{in("administrators", users)}
 }
 
-// List implements element.Store.
-func (s *Elements) List(ctx context.Context, f element.Filter, after int64, limit int) ([]element.Element, error) {
+func (s *elements) List(ctx context.Context, f element.Filter, after int64, limit int) ([]element.Element, error) {
 	return s.ends.list(f, after, limit, func(upTo int64) ([]element.Element, error) {
 		return s.find(ctx, page(f, after, upTo), options.Find().SetSort(orderOfID).SetLimit(int64(limit)))
 	})
@@ -208,8 +202,7 @@ func matching(f element.Filter, ids ...bson.E) bson.D {
 	return filter
 }
 
-// ListByName implements element.Store.
-func (s *Elements) ListByName(
+func (s *elements) ListByName(
 	ctx context.Context, name string, among element.Among, limit int,
 ) ([]element.Element, error) {
 	if among.OnlyListed() && s.near.Uses(ctx) {
@@ -224,8 +217,7 @@ func (s *Elements) ListByName(
 	)
 }
 
-// ListByType implements element.Store.
-func (s *Elements) ListByType(ctx context.Context, among element.Among, limit int) ([]element.Element, error) {
+func (s *elements) ListByType(ctx context.Context, among element.Among, limit int) ([]element.Element, error) {
 	if found, near, err := s.listNear(ctx, among, limit, func(string) bool { return true }); near {
 		return found, err
 	}
@@ -256,14 +248,12 @@ func seen(f element.Filter) (either bson.A) {
 // public matches the public properties.
 var public = bson.D{{Key: "entity_type", Value: form.Property}, {Key: "details.make_public", Value: true}}
 
-// ListPublic implements element.Store.
-func (s *Elements) ListPublic(ctx context.Context) ([]int64, error) {
+func (s *elements) ListPublic(ctx context.Context) ([]int64, error) {
 	found, err := s.elements.Find(ctx, public, options.Find().SetProjection(listed).SetSort(orderOfID))
 	return idsOf(found), err
 }
 
-// ListSchools implements element.Store.
-func (s *Elements) ListSchools(ctx context.Context) ([]int64, error) {
+func (s *elements) ListSchools(ctx context.Context) ([]int64, error) {
 	return idsFrom(ctx, s.schools, func(ctx context.Context) ([]element.Element, error) {
 		return s.find(ctx, schools(), options.Find().SetSort(orderOfID))
 	})
@@ -299,9 +289,9 @@ var listed = bson.D{
 	{Key: "version", Value: 1}, {Key: "intent", Value: 1},
 }
 
-// ListByNeedle implements element.Store. Names with all grams of a needle may lack the needle if it is longer than a
+// ListByNeedle: names with all grams of a needle may lack the needle if it is longer than a
 // gram: then it reads more of them until it has enough. The server sorts only as many as it returns.
-func (s *Elements) ListByNeedle(
+func (s *elements) ListByNeedle(
 	ctx context.Context, part needle.Needle, among element.Among, limit int,
 ) ([]element.Element, error) {
 	if found, near, err := s.listNear(ctx, among, limit, part.InFolded); near {
@@ -329,8 +319,8 @@ func byNeedle(part needle.Needle) bson.D {
 	return bson.D{{Key: "grams", Value: bson.D{{Key: "$all", Value: part.Grams(askedGrams)}}}}
 }
 
-// Insert implements element.Store. It sets the entity ids as well, which count up by type.
-func (s *Elements) Insert(ctx context.Context, elements []element.Element) ([]int, error) {
+// Insert sets the entity ids as well, which count up by type.
+func (s *elements) Insert(ctx context.Context, elements []element.Element) ([]int, error) {
 	if len(elements) == 0 {
 		return nil, nil
 	}
@@ -358,16 +348,14 @@ func (s *Elements) Insert(ctx context.Context, elements []element.Element) ([]in
 	return positions(s.elements.Insert(ctx, elements))
 }
 
-// Replace implements element.Store.
-func (s *Elements) Replace(ctx context.Context, elements []element.Element) (bool, error) {
+func (s *elements) Replace(ctx context.Context, elements []element.Element) (bool, error) {
 	revisions := sequence.Map(elements, func(e element.Element) journal.Revision[element.Element] {
 		return journal.Revision[element.Element]{ID: e.ID, Version: e.Version, Record: e}
 	})
 	return s.elements.Replace(ctx, revisions)
 }
 
-// Change implements element.Store.
-func (s *Elements) Change(ctx context.Context, id int64, decide func(*element.Element) error) (element.Element, error) {
+func (s *elements) Change(ctx context.Context, id int64, decide func(*element.Element) error) (element.Element, error) {
 	e, err := s.elements.Change(ctx, id, decide)
 	if mongostore.IsDuplicateKey(err) { // the uuid is the only unique field that a change may touch
 		err = element.ErrUUIDTaken

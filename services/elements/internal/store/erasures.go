@@ -13,16 +13,16 @@ import (
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
-// Erasures implements element.ErasureStore, by the collection erasures. Erasures are not audited; the changes that they
+// erasures implements element.ErasureStore, by the collection erasures. Erasures are not audited; the changes that they
 // make are.
-type Erasures struct {
+type erasures struct {
 	erasures *mongo.Collection
 	salt     *mongostore.Constant
 }
 
-func newErasures(db *mongo.Database) *Erasures {
+func newErasures(db *mongo.Database) *erasures {
 	settings := db.Collection("element_settings")
-	return &Erasures{db.Collection("erasures"), mongostore.NewConstant(settings, "erasure_salt")}
+	return &erasures{db.Collection("erasures"), mongostore.NewConstant(settings, "erasure_salt")}
 }
 
 var erasureIndexes = []mongostore.Index{{Name: "running", Keys: mongostore.By("running"), Where: runningErasures()}}
@@ -51,8 +51,7 @@ func (d *erasureDocument) set(e element.Erasure) {
 	}
 }
 
-// Get implements element.ErasureStore.
-func (s *Erasures) Get(ctx context.Context, id int64) (element.Erasure, error) {
+func (s *erasures) Get(ctx context.Context, id int64) (element.Erasure, error) {
 	d, err := mongostore.Load[erasureDocument](ctx, s.erasures, id)
 	if err != nil {
 		return element.Erasure{}, err
@@ -60,8 +59,7 @@ func (s *Erasures) Get(ctx context.Context, id int64) (element.Erasure, error) {
 	return d.erasure(), nil
 }
 
-// List implements element.ErasureStore.
-func (s *Erasures) List(ctx context.Context, after int64, limit int) ([]element.Erasure, error) {
+func (s *erasures) List(ctx context.Context, after int64, limit int) ([]element.Erasure, error) {
 	return s.find(ctx, erasuresAfter(after), options.Find().SetSort(orderOfID).SetLimit(int64(limit)))
 }
 
@@ -72,18 +70,17 @@ func erasuresAfter(id int64) bson.D {
 // mostRunning bounds the erasures that are continued at a time.
 const mostRunning = 100
 
-// ListRunning implements element.ErasureStore, by an index that holds only these.
-func (s *Erasures) ListRunning(ctx context.Context) ([]element.Erasure, error) {
+// ListRunning uses an index that holds only these.
+func (s *erasures) ListRunning(ctx context.Context) ([]element.Erasure, error) {
 	return s.find(ctx, runningErasures(), options.Find().SetLimit(mostRunning))
 }
 
-func (s *Erasures) find(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) ([]element.Erasure, error) {
+func (s *erasures) find(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) ([]element.Erasure, error) {
 	found, err := mongostore.Find[erasureDocument](ctx, s.erasures, filter, o)
 	return sequence.Map(found, func(f erasureDocument) element.Erasure { return f.erasure() }), err
 }
 
-// Insert implements element.ErasureStore.
-func (s *Erasures) Insert(ctx context.Context, e element.Erasure) error {
+func (s *erasures) Insert(ctx context.Context, e element.Erasure) error {
 	var d erasureDocument
 	d.set(e)
 	err := mongostore.Insert(ctx, s.erasures, &d)
@@ -93,8 +90,7 @@ func (s *Erasures) Insert(ctx context.Context, e element.Erasure) error {
 	return err
 }
 
-// Change implements element.ErasureStore.
-func (s *Erasures) Change(ctx context.Context, id int64, decide func(*element.Erasure) error) (element.Erasure, error) {
+func (s *erasures) Change(ctx context.Context, id int64, decide func(*element.Erasure) error) (element.Erasure, error) {
 	d, err := mongostore.Update(ctx, s.erasures, id, func(d *erasureDocument) error {
 		e := d.erasure()
 		if err := decide(&e); err != nil {
@@ -106,8 +102,7 @@ func (s *Erasures) Change(ctx context.Context, id int64, decide func(*element.Er
 	return d.erasure(), err
 }
 
-// Salt implements element.ErasureStore.
-func (s *Erasures) Salt(ctx context.Context) (string, error) { return s.salt.Get(ctx) }
+func (s *erasures) Salt(ctx context.Context) (string, error) { return s.salt.Get(ctx) }
 
 // LeadErasures runs work while no other process does.
 func LeadErasures(ctx context.Context, db *mongo.Database, work func(context.Context) error) error {

@@ -25,15 +25,15 @@ const (
 	feedPause = 20 * time.Millisecond
 )
 
-// Feeds implements element.FeedStore, by the collections feeds and element_settings.
-type Feeds struct {
+// feeds implements element.FeedStore, by the collections feeds and element_settings.
+type feeds struct {
 	feeds     *journal.Collection[feedDocument, element.Feed]
 	namespace *mongostore.Constant
 	ids       *mongostore.IDs
 }
 
-func newFeeds(db *mongo.Database, ids *mongostore.IDs) *Feeds {
-	return &Feeds{
+func newFeeds(db *mongo.Database, ids *mongostore.IDs) *feeds {
+	return &feeds{
 		feeds: journal.New(journal.Options[feedDocument, element.Feed]{
 			Collection: db.Collection("feeds"),
 			Record:     (*feedDocument).feed, Set: (*feedDocument).set, Entry: feedEntry,
@@ -71,16 +71,13 @@ func (d *feedDocument) feed() element.Feed {
 	return f
 }
 
-// Namespace implements element.FeedStore. The first call stores it.
-func (s *Feeds) Namespace(ctx context.Context) (string, error) { return s.namespace.Get(ctx) }
+func (s *feeds) Namespace(ctx context.Context) (string, error) { return s.namespace.Get(ctx) }
 
-// List implements element.FeedStore.
-func (s *Feeds) List(ctx context.Context, userID, elementID int64) ([]element.Feed, error) {
+func (s *feeds) List(ctx context.Context, userID, elementID int64) ([]element.Feed, error) {
 	return s.feeds.Find(ctx, byPair(userID, elementID), options.Find().SetSort(orderOfID))
 }
 
-// GetByToken implements element.FeedStore.
-func (s *Feeds) GetByToken(ctx context.Context, tokenHash string) (element.Feed, error) {
+func (s *feeds) GetByToken(ctx context.Context, tokenHash string) (element.Feed, error) {
 	return s.feeds.First(ctx, byToken(tokenHash))
 }
 
@@ -90,8 +87,8 @@ func byPair(userID, elementID int64) bson.D {
 
 func byToken(hash string) bson.D { return bson.D{{Key: "token_hash", Value: hash}} }
 
-// Insert implements element.FeedStore: the index refuses a place that is taken.
-func (s *Feeds) Insert(ctx context.Context, f element.Feed, most int) (element.Feed, error) {
+// Insert relies on the index, which refuses a place that is taken.
+func (s *feeds) Insert(ctx context.Context, f element.Feed, most int) (element.Feed, error) {
 	err := mongostore.Retry(ctx, func() (done bool, err error) {
 		taken, err := s.List(ctx, f.UserID, f.ElementID)
 		if err != nil {
@@ -119,13 +116,11 @@ func (s *Feeds) Insert(ctx context.Context, f element.Feed, most int) (element.F
 	return f, nil
 }
 
-// Change implements element.FeedStore.
-func (s *Feeds) Change(ctx context.Context, id int64, decide func(*element.Feed) error) (element.Feed, error) {
+func (s *feeds) Change(ctx context.Context, id int64, decide func(*element.Feed) error) (element.Feed, error) {
 	return s.feeds.Change(ctx, id, decide)
 }
 
-// Delete implements element.FeedStore.
-func (s *Feeds) Delete(ctx context.Context, id int64, may func(element.Feed) error) error {
+func (s *feeds) Delete(ctx context.Context, id int64, may func(element.Feed) error) error {
 	return s.feeds.Delete(ctx, id, func(f *element.Feed) error {
 		if err := may(*f); err != nil {
 			return err
@@ -135,8 +130,7 @@ func (s *Feeds) Delete(ctx context.Context, id int64, may func(element.Feed) err
 	})
 }
 
-// FindTexts implements element.FeedStore.
-func (s *Feeds) FindTexts(
+func (s *feeds) FindTexts(
 	ctx context.Context, texts *erasure.Texts, users []int64, after string,
 ) (found []element.Feed, next string, err error) {
 	page, next, err := mongostore.FindAfter[feedDocument](ctx, s.feeds.Reader(), after)

@@ -19,8 +19,8 @@ import (
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
-// Memberships implements element.MembershipStore.
-type Memberships struct {
+// memberships implements element.MembershipStore.
+type memberships struct {
 	memberships *journal.Collection[membershipDocument, element.Membership]
 	ids         *mongostore.IDs
 	above       *directory.Shelf[[]link] // all memberships of a member
@@ -29,8 +29,8 @@ type Memberships struct {
 	reaches     *directory.Derived[[]fact.Reach]
 }
 
-func newMemberships(o Options) *Memberships {
-	return &Memberships{
+func newMemberships(o Options) *memberships {
+	return &memberships{
 		memberships: journal.New(journal.Options[membershipDocument, element.Membership]{
 			Collection: o.DB.Collection("memberships"),
 			Record:     (*membershipDocument).membership, Set: (*membershipDocument).set, Entry: membershipEntry,
@@ -56,8 +56,7 @@ type belonging struct {
 	ids []int64
 }
 
-// Belonging implements element.MembershipStore.
-func (s *Memberships) Belonging(
+func (s *memberships) Belonging(
 	ctx context.Context, school int64, on wiretime.Day,
 	work func(context.Context) (ids, groups []int64, err error),
 ) ([]int64, error) {
@@ -79,8 +78,7 @@ func bytesOfReaches(reaches []fact.Reach) int {
 	return bytes
 }
 
-// Reaches implements element.MembershipStore.
-func (s *Memberships) Reaches(
+func (s *memberships) Reaches(
 	ctx context.Context, id int64, work func(context.Context) ([]fact.Reach, error),
 ) ([]fact.Reach, error) {
 	return s.reaches.Get(ctx, id, func([]fact.Reach) bool { return true },
@@ -129,8 +127,7 @@ func linked(all []element.Membership, end string, id int64, links []link, on wir
 	return all
 }
 
-// Find implements element.MembershipStore.
-func (s *Memberships) Find(ctx context.Context, groups, members []int64) ([]element.Membership, error) {
+func (s *memberships) Find(ctx context.Context, groups, members []int64) ([]element.Membership, error) {
 	if len(groups) == 0 || len(members) == 0 {
 		return nil, nil
 	}
@@ -150,22 +147,20 @@ func byPairs(groups, members []int64) bson.D {
 	}
 }
 
-// FindByMembers implements element.MembershipStore.
-func (s *Memberships) FindByMembers(
+func (s *memberships) FindByMembers(
 	ctx context.Context, members []int64, days wiretime.Days,
 ) ([]element.Membership, error) {
 	return s.findBy(ctx, s.above, "member", members, days)
 }
 
-// FindByGroups implements element.MembershipStore.
-func (s *Memberships) FindByGroups(
+func (s *memberships) FindByGroups(
 	ctx context.Context, groups []int64, days wiretime.Days,
 ) ([]element.Membership, error) {
 	return s.findBy(ctx, s.below, "group", groups, days)
 }
 
 // findBy returns the memberships of those ends, the shelf's, that hold on any of the days.
-func (s *Memberships) findBy(
+func (s *memberships) findBy(
 	ctx context.Context, shelf *directory.Shelf[[]link], end string, ids []int64, days wiretime.Days,
 ) ([]element.Membership, error) {
 	if !shelf.Uses(ctx) {
@@ -185,7 +180,7 @@ func (s *Memberships) findBy(
 }
 
 // loadBy reads all memberships of those ends, by end.
-func (s *Memberships) loadBy(ctx context.Context, end string, ids []int64) (map[int64][]link, error) {
+func (s *memberships) loadBy(ctx context.Context, end string, ids []int64) (map[int64][]link, error) {
 	found, err := s.memberships.Find(ctx, bson.D{in(end, ids)})
 	byEnd := make(map[int64][]link, len(ids))
 	for _, id := range ids {
@@ -213,14 +208,12 @@ func touching(days wiretime.Days, filter ...bson.E) bson.D {
 		bson.E{Key: "first", Value: bson.D{{Key: "$lte", Value: days.Last}}})
 }
 
-// List implements element.MembershipStore.
-func (s *Memberships) List(ctx context.Context, f element.MembershipFilter) ([]element.Membership, error) {
+func (s *memberships) List(ctx context.Context, f element.MembershipFilter) ([]element.Membership, error) {
 	o := options.Find().SetSort(mongostore.By("member")).SetLimit(int64(f.Limit))
 	return s.memberships.Find(ctx, byMembershipFilter(f), o)
 }
 
-// ListAll implements element.MembershipStore, by the index of ids.
-func (s *Memberships) ListAll(ctx context.Context, after int64, limit int) ([]element.Membership, error) {
+func (s *memberships) ListAll(ctx context.Context, after int64, limit int) ([]element.Membership, error) {
 	o := options.Find().SetSort(mongostore.By("_id")).SetLimit(int64(limit))
 	return s.memberships.Find(ctx, bson.D{{Key: "_id", Value: bson.D{{Key: "$gt", Value: after}}}}, o)
 }
@@ -231,8 +224,7 @@ func byMembershipFilter(f element.MembershipFilter) bson.D {
 		bson.E{Key: "member", Value: bson.D{{Key: "$gt", Value: f.After}}})
 }
 
-// Insert implements element.MembershipStore.
-func (s *Memberships) Insert(ctx context.Context, memberships []element.Membership) ([]int, error) {
+func (s *memberships) Insert(ctx context.Context, memberships []element.Membership) ([]int, error) {
 	if len(memberships) == 0 {
 		return nil, nil
 	}
@@ -246,8 +238,7 @@ func (s *Memberships) Insert(ctx context.Context, memberships []element.Membersh
 	return positions(s.memberships.Insert(ctx, memberships))
 }
 
-// Replace implements element.MembershipStore.
-func (s *Memberships) Replace(ctx context.Context, memberships []element.Membership) (bool, error) {
+func (s *memberships) Replace(ctx context.Context, memberships []element.Membership) (bool, error) {
 	revisions := sequence.Map(memberships, func(m element.Membership) journal.Revision[element.Membership] {
 		return journal.Revision[element.Membership]{ID: m.ID, Version: m.Version, Record: m}
 	})

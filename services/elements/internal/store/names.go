@@ -42,7 +42,7 @@ func idOfName(name string) int64 {
 
 // namesakes returns the current elements of a name; of names with the same hash, memory holds the one asked for last.
 // They are valid until one of them changes or an element with that name is written.
-func (s *Elements) namesakes(ctx context.Context, name string) (namesakes, error) {
+func (s *elements) namesakes(ctx context.Context, name string) (namesakes, error) {
 	id := idOfName(name)
 	return s.alike.Get(ctx, id, func(n namesakes) bool { return n.name == name },
 		func(ctx context.Context) (namesakes, []int64, error) {
@@ -89,7 +89,7 @@ func inOrderOfName(a, b named) int {
 // listNear returns the first of the current elements of one school or of all that match and whose folded name accepts
 // takes, in order of name, then id. It returns false when they are not in memory. The store would sort all matches, and
 // find the names of all schools before those of one.
-func (s *Elements) listNear(
+func (s *elements) listNear(
 	ctx context.Context, among element.Among, limit int, accepts func(folded string) bool,
 ) (found []element.Element, near bool, err error) {
 	if among.School == 0 && among.IDs != nil || !among.OnlyListed() || !s.names.Uses(ctx) {
@@ -109,7 +109,7 @@ func (s *Elements) listNear(
 }
 
 // listAll returns the ids of all elements, in order, but not many more than are kept in memory.
-func (s *Elements) listAll(ctx context.Context) ([]int64, error) {
+func (s *elements) listAll(ctx context.Context) ([]int64, error) {
 	return idsFrom(ctx, s.all, func(ctx context.Context) ([]element.Element, error) {
 		return s.elements.Find(ctx, bson.D{},
 			options.Find().SetProjection(listed).SetSort(orderOfID).SetLimit(maxNames+1))
@@ -165,11 +165,11 @@ func whatIsAmong(filter bson.D, among element.Among) bson.D {
 // nameFields are those of named, and those by which a document is resolved.
 var nameFields = slices.Concat(listed, bson.D{{Key: "details.make_public", Value: 1}})
 
-func (s *Elements) loadNames(ctx context.Context, ids []int64) ([]named, error) {
+func (s *elements) loadNames(ctx context.Context, ids []int64) ([]named, error) {
 	return s.readNames(ctx, bson.D{in("_id", ids)}, options.Find())
 }
 
-func (s *Elements) readNames(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) ([]named, error) {
+func (s *elements) readNames(ctx context.Context, filter bson.D, o *options.FindOptionsBuilder) ([]named, error) {
 	found, err := s.elements.Find(ctx, filter, o.SetProjection(nameFields))
 	names := make([]named, len(found))
 	for i, e := range found {

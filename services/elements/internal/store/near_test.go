@@ -350,11 +350,11 @@ func want(err error, found int) error {
 func TestDirectory_MembershipsAreAboutBothGroupAndMember(t *testing.T) {
 	const group = 77
 	on := wiretime.Days{First: 100, Last: 200}
-	for end, find := range map[string]func(context.Context, *Memberships, int64) ([]element.Membership, error){
-		"groups of the member": func(ctx context.Context, s *Memberships, member int64) ([]element.Membership, error) {
+	for end, find := range map[string]func(context.Context, *memberships, int64) ([]element.Membership, error){
+		"groups of the member": func(ctx context.Context, s *memberships, member int64) ([]element.Membership, error) {
 			return s.FindByMembers(ctx, []int64{member}, on)
 		},
-		"members of the group": func(ctx context.Context, s *Memberships, _ int64) ([]element.Membership, error) {
+		"members of the group": func(ctx context.Context, s *memberships, _ int64) ([]element.Membership, error) {
 			return s.FindByGroups(ctx, []int64{group}, on)
 		},
 	} {

@@ -22,10 +22,10 @@ import (
 
 // Store has the stores of the service. They are safe for concurrent use by any number of processes.
 type Store struct {
-	Elements    *Elements
-	Memberships *Memberships
-	Feeds       *Feeds
-	Erasures    *Erasures
+	Elements    *elements
+	Memberships *memberships
+	Feeds       *feeds
+	Erasures    *erasures
 	Audit       *auditlog.Log  // of elements, memberships and feeds
 	Changes     *changelog.Log // of elements and memberships
 }

@@ -27,7 +27,7 @@ const writeTime = 20 * time.Millisecond
 // office is identity's use cases on stores that a test sets back, without the service and its loop.
 type office struct {
 	*user.Service
-	store    *store.Store
+	store    user.Store
 	sessions *session.Store
 	redis    *redis.Client
 	prefix   string

@@ -19,14 +19,14 @@ import (
 func TestDirectory_WhoIsAnElementIsTheSameAtEveryReplica(t *testing.T) {
 	_, db := open(t)
 	client, prefix := storetest.Redis(t)
-	var replicas []*Store
+	var replicas []*users
 	for range 2 {
 		versions := directory.New(directory.Options{Redis: client, Prefix: prefix})
 		memory, err := directory.NewMemory(directory.MemoryOptions{
 			Versions: versions, Bytes: 1 << 20, Meter: metricnoop.NewMeterProvider(),
 		})
 		errortest.None(t, err)
-		replicas = append(replicas, New(db, mongostore.NewIDs(db), versions, memory))
+		replicas = append(replicas, New(db, mongostore.NewIDs(db), versions, memory).(*users))
 	}
 	want := func(when string, elements []int64, after int64, limit int, ids ...int64) {
 		t.Helper()

@@ -38,8 +38,7 @@ func endedIndexes() []mongostore.Index {
 	return []mongostore.Index{{Name: "at", Keys: mongostore.By("at")}}
 }
 
-// MarkEnded implements user.Store.
-func (s *Store) MarkEnded(ctx context.Context, userID int64, hash string) error {
+func (s *users) MarkEnded(ctx context.Context, userID int64, hash string) error {
 	at := now()
 	last := bson.D{{Key: "$each", Value: []endedSession{{Hash: hash, At: at}}}, {Key: "$slice", Value: -endedKept}}
 	mark := bson.D{
@@ -57,8 +56,7 @@ func (s *Store) MarkEnded(ctx context.Context, userID int64, hash string) error 
 	}
 }
 
-// ForgetEnded implements user.Store.
-func (s *Store) ForgetEnded(ctx context.Context, before time.Time) error {
+func (s *users) ForgetEnded(ctx context.Context, before time.Time) error {
 	_, err := s.ended.DeleteMany(ctx, bson.D{{Key: "at", Value: bson.D{{Key: "$lt", Value: before}}}})
 	if err != nil {
 		return fmt.Errorf("forget ended sessions: %w", err)
@@ -72,8 +70,7 @@ func endedSince(t time.Time) bson.D {
 	return bson.D{{Key: "at", Value: bson.D{{Key: "$gte", Value: t}}}}
 }
 
-// ListRevoked implements user.Store.
-func (s *Store) ListRevoked(ctx context.Context, since time.Time) (users []user.User, ended []string, err error) {
+func (s *users) ListRevoked(ctx context.Context, since time.Time) (users []user.User, ended []string, err error) {
 	users, err = s.users.Find(ctx, changedSince(since))
 	if err != nil {
 		return nil, nil, err

@@ -26,8 +26,8 @@ const (
 	emailIndex = "claimed_email"
 )
 
-// Store is the collection of users. It is safe for concurrent use by any number of processes.
-type Store struct {
+// users is the collection of users.
+type users struct {
 	users  *journal.Collection[document, user.User]
 	ended  *mongo.Collection // of sessions; not audited, as they end by what is
 	uses   *mongo.Collection // of tokens; not audited: what is done by them is
@@ -37,19 +37,18 @@ type Store struct {
 	of     *directory.Shelf[[]int64] // ids of the users who are an element
 }
 
-var _ user.Store = (*Store)(nil)
-
-// New returns the users in db. Versions are those of the directory; a nil memory keeps nothing.
-func New(db *mongo.Database, ids *mongostore.IDs, versions journal.Directory, memory *directory.Memory) *Store {
-	users := journal.New(journal.Options[document, user.User]{
+// New returns the users in db, which are safe for concurrent use by any number of processes. Versions are those of the
+// directory; a nil memory keeps nothing.
+func New(db *mongo.Database, ids *mongostore.IDs, versions journal.Directory, memory *directory.Memory) user.Store {
+	records := journal.New(journal.Options[document, user.User]{
 		Collection: Collection(db), Record: (*document).user, Set: (*document).set, Entry: entry,
 		Directory: versions,
 		Keys:      keysOf,
 		Unique:    func(u user.User) string { return u.Key },
 	})
 	leases := db.Collection("user_leases")
-	return &Store{
-		users: users, ended: endedCollection(db), uses: usesCollection(db), leases: leases, ids: ids,
+	return &users{
+		users: records, ended: endedCollection(db), uses: usesCollection(db), leases: leases, ids: ids,
 		salt: mongostore.NewConstant(leases, "erasure_salt"),
 		of:   directory.NewShelf(memory, "users_of", directory.Element, func(ids []int64) int { return 8 * len(ids) }),
 	}
@@ -150,50 +149,42 @@ func activeAdministrators() bson.D {
 
 func byID() bson.D { return mongostore.By("_id") }
 
-// Get implements user.Store.
-func (s *Store) Get(ctx context.Context, id int64) (user.User, error) { return s.users.Get(ctx, id) }
+func (s *users) Get(ctx context.Context, id int64) (user.User, error) { return s.users.Get(ctx, id) }
 
 // find asks for the users with one of the values; without any it asks nothing.
-func find[T any](ctx context.Context, s *Store, values []T, with func([]T) bson.D) ([]user.User, error) {
+func find[T any](ctx context.Context, s *users, values []T, with func([]T) bson.D) ([]user.User, error) {
 	if len(values) == 0 {
 		return nil, nil
 	}
 	return s.users.Find(ctx, with(values))
 }
 
-// Find implements user.Store.
-func (s *Store) Find(ctx context.Context, ids []int64) ([]user.User, error) {
+func (s *users) Find(ctx context.Context, ids []int64) ([]user.User, error) {
 	return find(ctx, s, ids, withIDs)
 }
 
-// FindByKeys implements user.Store.
-func (s *Store) FindByKeys(ctx context.Context, keys []string) ([]user.User, error) {
+func (s *users) FindByKeys(ctx context.Context, keys []string) ([]user.User, error) {
 	return find(ctx, s, keys, withKeys)
 }
 
-// FindByUUIDHashes implements user.Store.
-func (s *Store) FindByUUIDHashes(ctx context.Context, hashes []string) ([]user.User, error) {
+func (s *users) FindByUUIDHashes(ctx context.Context, hashes []string) ([]user.User, error) {
 	return find(ctx, s, hashes, withUUIDHashes)
 }
 
-// FindByTokenHashes implements user.Store.
-func (s *Store) FindByTokenHashes(ctx context.Context, hashes []string) ([]user.User, error) {
+func (s *users) FindByTokenHashes(ctx context.Context, hashes []string) ([]user.User, error) {
 	return find(ctx, s, hashes, withTokenHashes)
 }
 
-// FindByEmails implements user.Store.
-func (s *Store) FindByEmails(ctx context.Context, folded []string) ([]user.User, error) {
+func (s *users) FindByEmails(ctx context.Context, folded []string) ([]user.User, error) {
 	return find(ctx, s, folded, withEmails)
 }
 
-// FindAdministrators implements user.Store.
-func (s *Store) FindAdministrators(ctx context.Context, most int) ([]int64, error) {
+func (s *users) FindAdministrators(ctx context.Context, most int) ([]int64, error) {
 	found, err := s.users.Find(ctx, activeAdministrators(), options.Find().SetLimit(int64(most)))
 	return sequence.Map(found, func(u user.User) int64 { return u.ID }), err
 }
 
-// List implements user.Store.
-func (s *Store) List(ctx context.Context, f user.Filter) ([]user.User, error) {
+func (s *users) List(ctx context.Context, f user.Filter) ([]user.User, error) {
 	if f.Elements != nil && f.Limit > 0 && s.of.Uses(ctx) {
 		return s.listOf(ctx, f)
 	}
@@ -202,7 +193,7 @@ func (s *Store) List(ctx context.Context, f user.Filter) ([]user.User, error) {
 
 // listOf is List for users who are elements. Their ids are usually in memory: a store would look up each of a school's
 // thousands of elements.
-func (s *Store) listOf(ctx context.Context, f user.Filter) ([]user.User, error) {
+func (s *users) listOf(ctx context.Context, f user.Filter) ([]user.User, error) {
 	byElement, err := s.of.Find(ctx, f.Elements, s.loadOf)
 	if err != nil {
 		return nil, err
@@ -234,7 +225,7 @@ func (s *Store) listOf(ctx context.Context, f user.Filter) ([]user.User, error) 
 }
 
 // loadOf reads the ids of the users who are elements, by element.
-func (s *Store) loadOf(ctx context.Context, elements []int64) (map[int64][]int64, error) {
+func (s *users) loadOf(ctx context.Context, elements []int64) (map[int64][]int64, error) {
 	users, err := s.users.Find(ctx, ofElements(elements), options.Find().SetProjection(whose))
 	byElement := make(map[int64][]int64, len(elements))
 	for _, id := range elements {
@@ -246,13 +237,11 @@ func (s *Store) loadOf(ctx context.Context, elements []int64) (map[int64][]int64
 	return byElement, err
 }
 
-// ListByEmail implements user.Store.
-func (s *Store) ListByEmail(ctx context.Context, folded string) ([]user.User, error) {
+func (s *users) ListByEmail(ctx context.Context, folded string) ([]user.User, error) {
 	return s.users.Find(ctx, withEmail(folded), options.Find().SetSort(byID()))
 }
 
-// Insert implements user.Store.
-func (s *Store) Insert(ctx context.Context, users []*user.User) ([]error, error) {
+func (s *users) Insert(ctx context.Context, users []*user.User) ([]error, error) {
 	if len(users) == 0 {
 		return nil, nil
 	}
@@ -279,8 +268,7 @@ func (s *Store) Insert(ctx context.Context, users []*user.User) ([]error, error)
 	return refused, nil
 }
 
-// Change implements user.Store.
-func (s *Store) Change(ctx context.Context, id int64, decide func(*user.User) error) (user.User, error) {
+func (s *users) Change(ctx context.Context, id int64, decide func(*user.User) error) (user.User, error) {
 	u, err := s.users.Change(ctx, id, decide)
 	if duplicate := taken(err); duplicate != nil {
 		return user.User{}, duplicate
@@ -288,13 +276,12 @@ func (s *Store) Change(ctx context.Context, id int64, decide func(*user.User) er
 	return u, err
 }
 
-// WithLease implements user.Store. When a process dies that holds the lease, the others wait half a minute.
-func (s *Store) WithLease(ctx context.Context, work func(context.Context) error) error {
+// WithLease: when a process dies that holds the lease, the others wait half a minute.
+func (s *users) WithLease(ctx context.Context, work func(context.Context) error) error {
 	return mongostore.WithLease(ctx, s.leases, "governors", work)
 }
 
-// ErasureSalt implements user.Store.
-func (s *Store) ErasureSalt(ctx context.Context) (string, error) { return s.salt.Get(ctx) }
+func (s *users) ErasureSalt(ctx context.Context) (string, error) { return s.salt.Get(ctx) }
 
 // taken returns the error of the unique index that a write of the database failed at; nil when it did not fail at one.
 func taken(err error) error {

@@ -24,11 +24,11 @@ import (
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
 
-func open(t *testing.T) (*Store, *mongo.Database) {
+func open(t *testing.T) (*users, *mongo.Database) {
 	t.Helper()
 	db := storetest.Mongo(t)
 	errortest.None(t, EnsureIndexes(t.Context(), db))
-	return New(db, mongostore.NewIDs(db), nil, nil), db
+	return New(db, mongostore.NewIDs(db), nil, nil).(*users), db
 }
 
 // person is a user whose values are all set, different for each n.
@@ -42,7 +42,7 @@ func person(n int) *user.User {
 	}
 }
 
-func insert(t *testing.T, s *Store, users ...*user.User) {
+func insert(t *testing.T, s *users, users ...*user.User) {
 	t.Helper()
 	refused, err := s.Insert(t.Context(), users)
 	errortest.None(t, errors.Join(append(refused, err)...))

@@ -25,11 +25,9 @@ func usesIndexes() []mongostore.Index {
 	return []mongostore.Index{{Name: "user", Keys: mongostore.By("user_id")}}
 }
 
-// NewTokenID implements user.Store.
-func (s *Store) NewTokenID(ctx context.Context) (int64, error) { return s.ids.Take(ctx, "tokens", 1) }
+func (s *users) NewTokenID(ctx context.Context) (int64, error) { return s.ids.Take(ctx, "tokens", 1) }
 
-// MarkUsed implements user.Store.
-func (s *Store) MarkUsed(ctx context.Context, userID, tokenID int64) error {
+func (s *users) MarkUsed(ctx context.Context, userID, tokenID int64) error {
 	_, err := s.uses.UpdateOne(ctx, bson.D{{Key: "_id", Value: tokenID}}, bson.D{
 		{Key: "$max", Value: bson.D{{Key: "at", Value: now().Truncate(time.Second)}}},
 		{Key: "$set", Value: bson.D{{Key: "user_id", Value: userID}}},
@@ -40,8 +38,7 @@ func (s *Store) MarkUsed(ctx context.Context, userID, tokenID int64) error {
 	return fmt.Errorf("mark a token as used: %w", err)
 }
 
-// LastUses implements user.Store.
-func (s *Store) LastUses(ctx context.Context, tokenIDs []int64) (map[int64]time.Time, error) {
+func (s *users) LastUses(ctx context.Context, tokenIDs []int64) (map[int64]time.Time, error) {
 	last := map[int64]time.Time{}
 	if len(tokenIDs) == 0 {
 		return last, nil
@@ -60,8 +57,7 @@ func usesOfOthers(userID int64, tokenIDs []int64) bson.D {
 	}
 }
 
-// ForgetUses implements user.Store.
-func (s *Store) ForgetUses(ctx context.Context, userID int64, tokenIDs []int64) error {
+func (s *users) ForgetUses(ctx context.Context, userID int64, tokenIDs []int64) error {
 	if _, err := s.uses.DeleteMany(ctx, usesOfOthers(userID, tokenIDs)); err != nil {
 		return fmt.Errorf("forget the uses of tokens: %w", err)
 	}
