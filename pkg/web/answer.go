@@ -38,11 +38,11 @@ func HashSource(text string) string {
 }
 
 // OKUnless is OK unless there is an error, which it returns.
-func OKUnless(c *fiber.Ctx, err error) error {
+func OKUnless(c *fiber.Ctx, err error, fields ...Field) error {
 	if err != nil {
 		return err
 	}
-	return OK(c)
+	return OK(c, fields...)
 }
 
 // Created answers 201 with status Created, the fields and, except in a dry run, Location: the path of the new record or

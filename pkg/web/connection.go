@@ -35,7 +35,6 @@ type listener struct {
 	refusals chan struct{} // one for each refusal under way
 }
 
-// Accept implements net.Listener.
 func (l *listener) Accept() (net.Conn, error) {
 	for {
 		accepted, err := l.Listener.Accept()
@@ -136,7 +135,6 @@ func (c *connection) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Close implements net.Conn.
 func (c *connection) Close() error {
 	c.first.Do(func() { c.app.used(c) })
 	if c.lingers.CompareAndSwap(true, false) {

@@ -11,6 +11,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/web/room"
 )
 
@@ -60,6 +61,18 @@ func OKPage[T any](c *fiber.Ctx, name string, items []T, next Field, place func(
 	}
 	LinkNext(c, next)
 	return OK(c, listField(name, list), next)
+}
+
+// OKList is OKPage for a list in order of id, unless there is an error, which it returns. next is the id after which
+// the page after all items begins, 0 after the last page.
+func OKList[T, F any](
+	c *fiber.Ctx, name string, items []T, next int64, err error, shape func(T) F, id func(T) int64,
+) error {
+	if err != nil {
+		return err
+	}
+	return OKPage(c, name, sequence.Map(items, shape), Next(c, next),
+		func(i int) Field { return Next(c, id(items[i])) })
 }
 
 // listField is the list of items that were written one by one.
@@ -157,7 +170,6 @@ func (b *heldBody) WriteTo(w io.Writer) (written int64, err error) {
 	return written, err
 }
 
-// Close implements io.Closer.
 func (b *heldBody) Close() error {
 	b.hold.Release()
 	return nil

@@ -8,7 +8,6 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record/form"
-	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
@@ -38,11 +37,7 @@ func (h handlers) list(c *fiber.Ctx) error {
 	}
 	f.Unattended = form.OrZero(unattended)
 	found, next, err := h.elements.List(c.UserContext(), web.Principal(c), f)
-	if err != nil {
-		return err
-	}
-	return web.OKPage(c, "elements", sequence.Map(found, adminFormOf), web.Next(c, next),
-		func(i int) web.Field { return web.Next(c, found[i].ID) })
+	return web.OKList(c, "elements", found, next, err, adminFormOf, func(e element.Element) int64 { return e.ID })
 }
 
 // queryType reads an entity type from the query; "" when it is empty.
@@ -66,7 +61,6 @@ func queryBool(c *fiber.Ctx, name string) (*bool, error) {
 	}
 }
 
-// create answers POST /api/admin/elements.
 func (h handlers) create(c *fiber.Ctx) error {
 	fields, err := web.Wrapped(c, "element")
 	if err != nil {
@@ -102,7 +96,6 @@ func (h handlers) mayHaveAgain(c *fiber.Ctx, answer []byte) error {
 	return err
 }
 
-// get answers GET /api/admin/elements/ID.
 func (h handlers) get(c *fiber.Ctx, id int64) error {
 	e, err := h.elements.GetWhole(c.UserContext(), web.Principal(c), id)
 	if err != nil {
@@ -117,7 +110,6 @@ func show(c *fiber.Ctx, e element.Element) error {
 	return web.Record(c, state, web.Field{Name: "element", Value: adminFormOf(e)})
 }
 
-// patch answers PATCH /api/admin/elements/ID.
 func (h handlers) patch(c *fiber.Ctx) error {
 	change, err := web.PathChange(c, kind)
 	if err != nil {
@@ -139,7 +131,6 @@ func answerInvalid(c *fiber.Ctx, err error) error {
 	})
 }
 
-// retire answers DELETE /api/admin/elements/ID.
 func (h handlers) retire(c *fiber.Ctx) error {
 	id, match, err := web.PathMatch(c, kind)
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 // icalendar is the media type of calendars.
 const icalendar = "text/calendar; charset=utf-8"
 
-// calendar answers GET /api/elements/ID/calendar.ics.
 func (h handlers) calendar(c *fiber.Ctx, id int64) error {
 	text, err := h.elements.Calendar(c.UserContext(), web.Principal(c), id)
 	if err != nil {
@@ -22,7 +21,6 @@ func (h handlers) calendar(c *fiber.Ctx, id int64) error {
 	return web.File(c, icalendar, text)
 }
 
-// calendarByToken answers GET /ical/TOKEN.ics.
 func (h handlers) calendarByToken(c *fiber.Ctx) error {
 	token, found := strings.CutSuffix(c.Params("file"), ".ics")
 	if !found {

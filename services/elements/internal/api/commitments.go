@@ -18,10 +18,7 @@ func (h handlers) commitments(c *fiber.Ctx, id int64) error {
 		return err
 	}
 	commitments, err := h.elements.ListCommitments(c.UserContext(), web.Principal(c), id, days, readInclude(c))
-	if err != nil {
-		return err
-	}
-	return web.OK(c, web.Field{Name: "commitments", Value: listedOf(commitments)})
+	return web.OKUnless(c, err, web.Field{Name: "commitments", Value: listedOf(commitments)})
 }
 
 // readInclude reads include for a list of commitments or requests. Unknown words are ignored.
@@ -45,10 +42,7 @@ func (h handlers) requests(c *fiber.Ctx, id int64) error {
 		return err
 	}
 	requests, err := h.elements.ListRequests(c.UserContext(), web.Principal(c), id, days, readInclude(c))
-	if err != nil {
-		return allowNothing(c, err)
-	}
-	return web.OK(c, web.Field{Name: "requests", Value: requests})
+	return web.OKUnless(c, allowNothing(c, err), web.Field{Name: "requests", Value: requests})
 }
 
 // queryDays reads the days from the query.

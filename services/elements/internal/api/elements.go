@@ -101,13 +101,9 @@ func readSchoolFilter(c *fiber.Ctx) (element.SchoolFilter, error) {
 	return element.SchoolFilter{}, problem.New(problem.Malformed, "school is not an id, own or first")
 }
 
-// detail answers GET /api/elements/ID.
 func (h handlers) detail(c *fiber.Ctx, id int64) error {
 	e, members, err := h.elements.GetWithCount(c.UserContext(), web.Principal(c), id)
-	if err != nil {
-		return err
-	}
-	return web.OK(c, web.Field{Name: "element", Value: detailOf(e, members)})
+	return web.OKUnless(c, err, web.Field{Name: "element", Value: detailOf(e, members)})
 }
 
 // allowNothing sets the Allow header of an error that says that this element has none of the path's methods: present,

@@ -7,7 +7,6 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record/form"
-	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
@@ -45,7 +44,6 @@ func (h handlers) erasureOf(e element.Erasure) erasureForm {
 	return f
 }
 
-// erase answers POST /api/admin/erasures.
 func (h handlers) erase(c *fiber.Ctx) error {
 	fields, err := web.Wrapped(c, "erasure")
 	if err != nil {
@@ -77,27 +75,16 @@ func (h handlers) erase(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "erasure", Value: f})
 }
 
-// getErasure answers GET /api/admin/erasures/ID.
 func (h handlers) getErasure(c *fiber.Ctx, id int64) error {
 	e, err := h.elements.GetErasure(c.UserContext(), id)
-	if err != nil {
-		return err
-	}
-	return web.OK(c, web.Field{Name: "erasure", Value: h.erasureOf(e)})
+	return web.OKUnless(c, err, web.Field{Name: "erasure", Value: h.erasureOf(e)})
 }
 
-// listErasures answers GET /api/admin/erasures.
 func (h handlers) listErasures(c *fiber.Ctx) error {
 	after, limit, err := web.Page(c)
 	if err != nil {
 		return err
 	}
 	found, next, err := h.elements.ListErasures(c.UserContext(), after, limit)
-	if err != nil {
-		return err
-	}
-	forms := sequence.Map(found, h.erasureOf)
-	return web.OKPage(c, "erasures", forms, web.Next(c, next), func(i int) web.Field {
-		return web.Next(c, found[i].ID)
-	})
+	return web.OKList(c, "erasures", found, next, err, h.erasureOf, func(e element.Erasure) int64 { return e.ID })
 }

@@ -3,7 +3,10 @@ package api
 import (
 	"github.com/gofiber/fiber/v2"
 
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
 // exportedMembership is a membership as an export reads it.
@@ -19,23 +22,16 @@ type exportedDays struct {
 	LastDay  *string `json:"last_day"`
 }
 
-// exportMemberships answers GET /api/admin/export/memberships.
 func (h handlers) exportMemberships(c *fiber.Ctx) error {
 	after, limit, err := web.PageFrom(c)
 	if err != nil {
 		return err
 	}
 	found, next, err := h.elements.ListMemberships(c.UserContext(), web.Principal(c), after, limit)
-	if err != nil {
-		return err
+	shape := func(m element.Membership) exportedMembership {
+		return exportedMembership{m.ID, m.Group, m.Member, sequence.Map(m.Days, func(d wiretime.Days) exportedDays {
+			return exportedDays{dayText(d.First), dayText(d.Last)}
+		})}
 	}
-	shown := make([]exportedMembership, len(found))
-	for i, m := range found {
-		shown[i] = exportedMembership{m.ID, m.Group, m.Member, make([]exportedDays, len(m.Days))}
-		for n, days := range m.Days {
-			shown[i].Spans[n] = exportedDays{dayText(days.First), dayText(days.Last)}
-		}
-	}
-	return web.OKPage(c, "memberships", shown, web.Next(c, next),
-		func(i int) web.Field { return web.Next(c, found[i].ID) })
+	return web.OKList(c, "memberships", found, next, err, shape, func(m element.Membership) int64 { return m.ID })
 }

@@ -12,14 +12,10 @@ import (
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
-// listFeeds answers GET /api/elements/ID/feeds.
 func (h handlers) listFeeds(c *fiber.Ctx, id int64) error {
 	feeds, e, err := h.elements.ListFeeds(c.UserContext(), web.Principal(c), id)
-	if err != nil {
-		return err
-	}
 	forms := sequence.Map(feeds, func(f element.Feed) feed { return h.feedOf(f, e) })
-	return web.OK(c, web.Field{Name: "feeds", Value: forms})
+	return web.OKUnless(c, err, web.Field{Name: "feeds", Value: forms})
 }
 
 // createFeed answers POST /api/elements/ID/feeds. A body is not needed.
@@ -58,13 +54,9 @@ func readFeedName(c *fiber.Ctx, faults problem.Fields) (string, error) {
 	return element.DefaultFeedName, nil
 }
 
-// renewFeed answers POST /api/elements/ID/feeds/FEED/address.
 func (h handlers) renewFeed(c *fiber.Ctx, id, feedID int64) error {
 	f, e, token, err := h.elements.RenewFeed(c.UserContext(), web.Principal(c), id, feedID)
-	if err != nil {
-		return err
-	}
-	return web.OK(c, h.withAddress(f, e, token))
+	return web.OKUnless(c, err, h.withAddress(f, e, token))
 }
 
 // withAddress shows a feed with the address that its token makes.
@@ -74,7 +66,6 @@ func (h handlers) withAddress(f element.Feed, e element.Element, token string) w
 	return web.Field{Name: "feed", Value: shown}
 }
 
-// deleteFeed answers DELETE /api/elements/ID/feeds/FEED.
 func (h handlers) deleteFeed(c *fiber.Ctx, id, feedID int64) error {
 	return web.OKUnless(c, h.elements.DeleteFeed(c.UserContext(), web.Principal(c), id, feedID))
 }

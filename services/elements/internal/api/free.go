@@ -38,10 +38,7 @@ func (h handlers) free(c *fiber.Ctx) error {
 		return err
 	}
 	found, err := h.elements.ListFree(c.UserContext(), web.Principal(c), wanted)
-	if err != nil {
-		return err
-	}
-	return web.OK(c, web.Field{Name: "elements", Value: listFormsOf(found)})
+	return web.OKUnless(c, err, web.Field{Name: "elements", Value: listFormsOf(found)})
 }
 
 // readWanted reads which elements must be free, and when: event, or starts_at and ends_at.
@@ -71,14 +68,12 @@ func (h handlers) readWanted(c *fiber.Ctx) (w element.Wanted, err error) {
 	if w.Event != 0 {
 		return w, nil
 	}
-	w.Time.Starts, w.Time.Ends, err = h.zone.ParseTimes(starts, ends)
-	if err != nil {
-		return w, problem.New(problem.Malformed, "%v", err)
+	if w.Time.Starts, w.Time.Ends, err = h.zone.ParseTimes(starts, ends); err != nil {
+		err = problem.New(problem.Malformed, "%v", err)
 	}
-	return w, nil
+	return w, err
 }
 
-// slots answers GET /api/free?slots=ID,ID.
 func (h handlers) slots(c *fiber.Ctx) error {
 	ids, err := web.ParseIDs("slots", c.Query("slots"), element.MaxFreeBusy)
 	if err != nil {
@@ -104,10 +99,7 @@ func (h handlers) slots(c *fiber.Ctx) error {
 		return err
 	}
 	found, err := h.elements.ListSlots(c.UserContext(), web.Principal(c), ids, days, hours, least, except)
-	if err != nil {
-		return err
-	}
-	return web.OK(c, web.Field{Name: "slots", Value: h.intervalsOf(found)})
+	return web.OKUnless(c, err, web.Field{Name: "slots", Value: h.intervalsOf(found)})
 }
 
 // readHours reads opens and closes; 24:00 is the end of the day.

@@ -20,7 +20,6 @@ const (
 	maxMinutes      = element.MaxDays * maxMinutesOfDay
 )
 
-// busy answers GET /api/elements/ID/freebusy.
 func (h handlers) busy(c *fiber.Ctx, id int64) error {
 	days, err := h.fewDays(c)
 	if err != nil {
@@ -37,7 +36,6 @@ func (h handlers) busy(c *fiber.Ctx, id int64) error {
 	return web.OK(c, web.Field{Name: "busy", Value: h.intervalsOf(all[0].Busy)})
 }
 
-// freeBusy answers GET /api/freebusy.
 func (h handlers) freeBusy(c *fiber.Ctx) error {
 	ids, err := web.ParseIDs("elements", c.Query("elements"), element.MaxFreeBusy)
 	if err != nil {
@@ -56,13 +54,11 @@ func (h handlers) freeBusy(c *fiber.Ctx) error {
 		return err
 	}
 	all, free, err := h.elements.FreeBusy(c.UserContext(), web.Principal(c), ids, days, least, except)
-	if err != nil {
-		return err
-	}
 	forms := sequence.Map(all, func(f element.FreeBusy) freeBusy {
 		return freeBusy{f.Element.ListForm(), h.intervalsOf(f.Busy)}
 	})
-	return web.OK(c, web.Field{Name: "elements", Value: forms}, web.Field{Name: "free", Value: h.intervalsOf(free)})
+	return web.OKUnless(c, err, web.Field{Name: "elements", Value: forms},
+		web.Field{Name: "free", Value: h.intervalsOf(free)})
 }
 
 // readMinutes reads the minimum length of a free time.

@@ -9,6 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
@@ -31,21 +32,12 @@ func (h handlers) members(c *fiber.Ctx) error {
 	}
 	if form.OrZero(nested) {
 		all, next, err := h.elements.ListPeopleAndThings(c.UserContext(), web.Principal(c), id, on, after, limit)
-		if err != nil {
-			return allowNothing(c, err)
-		}
-		return web.OKPage(c, "members", nestedMembersOf(all), web.Next(c, next),
-			func(i int) web.Field { return web.Next(c, all[i].ElementID) })
+		return web.OKList(c, "members", all, next, allowNothing(c, err), nestedMemberOf, memberID)
 	}
 	found, next, err := h.elements.ListMembers(c.UserContext(), web.Principal(c), id, on, after, limit)
-	if err != nil {
-		return allowNothing(c, err)
-	}
-	return web.OKPage(c, "members", membershipsOf(found), web.Next(c, next),
-		func(i int) web.Field { return web.Next(c, found[i].ElementID) })
+	return web.OKList(c, "members", found, next, allowNothing(c, err), membershipOf, memberID)
 }
 
-// addMembers answers POST /api/admin/elements/ID/members.
 func (h handlers) addMembers(c *fiber.Ctx, id int64) error {
 	members, err := readMembers(c)
 	if err != nil {
@@ -53,25 +45,24 @@ func (h handlers) addMembers(c *fiber.Ctx, id int64) error {
 	}
 	members, err = h.elements.AddMembers(c.UserContext(), web.Principal(c), id, members)
 	if invalid, ok := errors.AsType[*record.InvalidError[[]element.Member]](err); ok {
-		return web.InvalidRecord(c, "members", membershipsOf(invalid.Record))
+		return web.InvalidRecord(c, "members", sequence.Map(invalid.Record, membershipOf))
 	}
 	if err != nil {
 		return allowNothing(c, err)
 	}
 	return web.Created(c, fmt.Sprintf("/api/admin/elements/%d/members", id),
-		web.Field{Name: "members", Value: membershipsOf(members)})
+		web.Field{Name: "members", Value: sequence.Map(members, membershipOf)})
 }
 
-// endMembership answers DELETE /api/admin/elements/ID/members/ELEMENT_ID.
+func memberID(m element.Member) int64 { return m.ElementID }
+
 func (h handlers) endMembership(c *fiber.Ctx, id, member int64) error {
 	from, err := queryDay(c, "from")
 	if err != nil {
 		return err
 	}
-	if err := h.elements.EndMembership(c.UserContext(), web.Principal(c), id, member, from); err != nil {
-		return allowNothing(c, err)
-	}
-	return web.OK(c)
+	err = h.elements.EndMembership(c.UserContext(), web.Principal(c), id, member, from)
+	return web.OKUnless(c, allowNothing(c, err))
 }
 
 // queryDay reads a day from the query, nil when absent.

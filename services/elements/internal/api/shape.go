@@ -120,18 +120,15 @@ type membership struct {
 	Errors    problem.Fields `json:"errors,omitempty"`
 }
 
-func membershipsOf(members []element.Member) []membership {
-	forms := make([]membership, len(members))
-	for i, m := range members {
-		forms[i] = membership{
-			ElementID: form.OrNull(m.ElementID), FirstDay: dayText(m.Days.First), LastDay: dayText(m.Days.Last),
-			Valid: len(m.Faults) == 0, Errors: m.Faults,
-		}
-		if m.Element.ID != 0 {
-			forms[i].Element = new(m.Element.ListForm())
-		}
+func membershipOf(m element.Member) membership {
+	shown := membership{
+		ElementID: form.OrNull(m.ElementID), FirstDay: dayText(m.Days.First), LastDay: dayText(m.Days.Last),
+		Valid: len(m.Faults) == 0, Errors: m.Faults,
 	}
-	return forms
+	if m.Element.ID != 0 {
+		shown.Element = new(m.Element.ListForm())
+	}
+	return shown
 }
 
 func dayText(day wiretime.Day) *string {
@@ -148,16 +145,13 @@ type nestedMember struct {
 	Valid     bool         `json:"valid"`
 }
 
-func nestedMembersOf(members []element.Member) []nestedMember {
-	return sequence.Map(members, func(m element.Member) nestedMember {
-		return nestedMember{m.ElementID, m.Element.ListForm(), true}
-	})
+func nestedMemberOf(m element.Member) nestedMember {
+	return nestedMember{m.ElementID, m.Element.ListForm(), true}
 }
 
 // listed is the form of a commitment in an element's list (contract 4.1), with its event as events wrote it.
 type listed struct{ *element.Commitment }
 
-// AppendJSON appends the form as JSON.
 func (c listed) AppendJSON(b []byte) []byte {
 	b = strconv.AppendInt(append(b, `{"id":`...), c.ID, 10)
 	b = form.AppendText(append(b, `,"status":`...), c.Status)
@@ -179,7 +173,6 @@ func listedOf(commitments []element.Commitment) []listed {
 // timetable is the form of an element with its commitments, as its own list shows them.
 type timetable struct{ element.Timetable }
 
-// AppendJSON appends the form as JSON.
 func (t timetable) AppendJSON(b []byte) []byte {
 	b = form.AppendElement(append(b, `{"element":`...), new(t.Element.ListForm()))
 	b = append(b, `,"commitments":[`...)

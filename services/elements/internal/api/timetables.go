@@ -8,7 +8,6 @@ import (
 	"github.com/belfry-schools/belfry/services/elements/internal/element"
 )
 
-// timetables answers GET /api/timetables.
 func (h handlers) timetables(c *fiber.Ctx) error {
 	whose, err := readWhose(c)
 	if err != nil {

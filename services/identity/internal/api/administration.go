@@ -6,8 +6,8 @@ import (
 
 	"github.com/gofiber/fiber/v2"
 
-	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/web"
+	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
 
 // list answers GET of the users, page by page.
@@ -17,11 +17,7 @@ func (h handlers) list(c *fiber.Ctx) error {
 		return err
 	}
 	found, next, err := h.users.List(c.UserContext(), web.Principal(c), after, limit)
-	if err != nil {
-		return err
-	}
-	return web.OKPage(c, "users", sequence.Map(found, accountOf), web.Next(c, next),
-		func(i int) web.Field { return web.Next(c, found[i].ID) })
+	return web.OKList(c, "users", found, next, err, accountOf, func(u user.User) int64 { return u.ID })
 }
 
 // get answers GET of a user.

@@ -10,7 +10,6 @@ import (
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
 
-// facts answers neighbour.UserFacts.
 func (h handlers) facts(ctx context.Context, q fact.UsersQuestion) ([]fact.User, error) {
 	found, err := h.users.Find(ctx, q)
 	return sequence.Map(found, func(u user.User) fact.User {
@@ -22,7 +21,6 @@ func (h handlers) facts(ctx context.Context, q fact.UsersQuestion) ([]fact.User,
 	}), err
 }
 
-// erase answers neighbour.EraseUsers.
 func (h handlers) erase(ctx context.Context, q fact.ErasureQuestion) (fact.ErasureStep, error) {
 	next, changed, err := erasure.Step(audit.WithErasure(ctx), []erasure.Part{
 		h.users.EraseUsers(q.Person), h.users.EraseTexts(q.Person), h.audit.Erase(q.Person),

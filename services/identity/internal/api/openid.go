@@ -52,10 +52,8 @@ func (p providers) named(c *fiber.Ctx) *openid.Client {
 }
 
 func (p providers) with(name string) *openid.Client {
-	for _, one := range p.clients {
-		if one.Name == name {
-			return one
-		}
+	if i := slices.IndexFunc(p.clients, func(c *openid.Client) bool { return c.Name == name }); i >= 0 {
+		return p.clients[i]
 	}
 	return nil
 }

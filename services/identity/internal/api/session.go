@@ -24,16 +24,13 @@ const sessionTries = 5
 // sessions are the sessions in Redis, as the use cases know them.
 type sessions struct{ store *session.Store }
 
-// Refresh implements user.Sessions.
 func (s sessions) Refresh(ctx context.Context, u user.User) error {
 	_, err := s.store.Refresh(ctx, subject(u))
 	return err
 }
 
-// Confirmed implements user.Sessions.
 func (s sessions) Confirmed(ctx context.Context) (time.Time, error) { return s.store.Confirmed(ctx) }
 
-// Confirm implements user.Sessions.
 func (s sessions) Confirm(
 	ctx context.Context, confirmed, upTo time.Time, users []user.User, ended []string,
 ) ([]int64, error) {
@@ -241,7 +238,6 @@ func (h handlers) whoAmI(c *fiber.Ctx) error {
 	return web.OK(c, web.Field{Name: "user_id", Value: web.Principal(c).UserID})
 }
 
-// me answers GET /api/me.
 func (h handlers) me(c *fiber.Ctx) error {
 	p := web.Principal(c)
 	self, err := h.users.GetSelf(c.UserContext(), p.UserID)

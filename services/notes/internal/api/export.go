@@ -6,7 +6,6 @@ import (
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
-// exportNotes answers GET /api/admin/export/notes.
 func (h handlers) exportNotes(c *fiber.Ctx) error {
 	after, limit, err := web.PageFrom(c)
 	if err != nil {

@@ -51,7 +51,6 @@ func (h handlers) list(ctx context.Context, q fact.NotesOfEventQuestion) ([]form
 	return shown, err
 }
 
-// erase answers neighbour.EraseNotes.
 func (h handlers) erase(ctx context.Context, q fact.ErasureQuestion) (fact.ErasureStep, error) {
 	parts := []erasure.Part{h.notes.Erase(q.Person), h.audit.Erase(q.Person)}
 	next, changed, err := erasure.Step(audit.WithErasure(ctx), parts, q.After)

@@ -9,11 +9,7 @@ import (
 )
 
 // get answers GET of a note (contract 4.3).
-func (h handlers) get(c *fiber.Ctx) error {
-	id, err := web.PathID(c, "id")
-	if err != nil {
-		return err
-	}
+func (h handlers) get(c *fiber.Ctx, id int64) error {
 	n, err := h.notes.Get(c.UserContext(), fact.ViewerOf(web.Principal(c)), id)
 	if err != nil {
 		return err
@@ -28,10 +24,7 @@ func (h handlers) eventsWithNotes(c *fiber.Ctx) error {
 		return err
 	}
 	found, err := h.notes.EventsWithNotes(c.UserContext(), fact.ViewerOf(web.Principal(c)), ids)
-	if err != nil {
-		return err
-	}
-	return web.OK(c, web.Field{Name: "events", Value: append([]int64{}, found...)})
+	return web.OKUnless(c, err, web.Field{Name: "events", Value: append([]int64{}, found...)})
 }
 
 // change answers PUT and PATCH of a note (contract 4.3).

@@ -28,7 +28,7 @@ func (h handlers) public() []web.Route {
 	}
 	for _, path := range []string{"/api/notes/:id", "/notes/:id"} {
 		routes = append(routes,
-			web.At("GET "+path, web.SignedIn, h.get),
+			web.At("GET "+path, web.SignedIn, web.WithID(h.get)),
 			web.At("PUT "+path, web.SignedIn, h.change),
 			web.At("PATCH "+path, web.SignedIn, h.change),
 			web.At("DELETE "+path, web.SignedIn, h.remove),
