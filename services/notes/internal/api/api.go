@@ -24,7 +24,6 @@ type settings struct {
 	OrphansEvery time.Duration `envconfig:"BELFRY_ORPHANED_NOTES_EVERY" default:"1m" desc:"pause between two searches for notes whose event is deleted; the second that finds them so deletes them"`
 }
 
-// Check implements settings.Checker.
 func (s *settings) Check() error {
 	if s.OrphansEvery <= 0 {
 		return errors.New("BELFRY_ORPHANED_NOTES_EVERY: must be longer than nothing")
@@ -75,7 +74,7 @@ func build(r *service.Runtime, own *settings) (service.Surface, error) {
 			lifecycle.Background("search for orphaned notes", orphans(r, notes, own.OrphansEvery)),
 			lifecycle.Background("audit", stored.Audit().Run(r.Log)),
 			lifecycle.Background("log of changes", stored.Changes().Run(r.Log)),
-			lifecycle.Background("sweep of idempotency keys", idempotency.Sweep(r.Log, notes.ForgetIdempotencyKeys)),
+			lifecycle.Background("sweep of idempotency keys", idempotency.Sweep(r.Log, stored.ForgetIdempotencyKeys)),
 		},
 	}, nil
 }

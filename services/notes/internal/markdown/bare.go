@@ -36,7 +36,6 @@ type afterQuote struct{ links parser.InlineParser }
 // Trigger implements parser.InlineParser.
 func (afterQuote) Trigger() []byte { return []byte{'"', '\''} }
 
-// Parse implements parser.InlineParser.
 func (q afterQuote) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	line, quote := block.PeekLine()
 	before := block.PrecendingCharacter()

@@ -27,7 +27,6 @@ const (
 // gone on often enough.
 type container struct{ parser.BlockParser }
 
-// Open implements parser.BlockParser.
 func (c container) Open(parent ast.Node, reader text.Reader, pc parser.Context) (ast.Node, parser.State) {
 	// goldmark asks about the next item of a list as about a list inside it, and needs to hear its own answer
 	if parent.Kind() != ast.KindList && (depth(parent) >= maxDepth || !spend(pc, continuedKey, 0, maxContinued)) {
@@ -36,7 +35,6 @@ func (c container) Open(parent ast.Node, reader text.Reader, pc parser.Context) 
 	return c.BlockParser.Open(parent, reader, pc)
 }
 
-// Continue implements parser.BlockParser.
 func (c container) Continue(n ast.Node, reader text.Reader, pc parser.Context) parser.State {
 	if !spend(pc, continuedKey, 1, maxContinued) {
 		return parser.Close
@@ -61,7 +59,6 @@ type metered struct {
 	inWord bool // it goes no further than the next space
 }
 
-// Parse implements parser.InlineParser.
 func (m metered) Parse(parent ast.Node, block text.Reader, pc parser.Context) ast.Node {
 	if !spend(pc, stepsKey, 1, maxSteps) {
 		return nil
@@ -86,7 +83,6 @@ func (m metered) Parse(parent ast.Node, block text.Reader, pc parser.Context) as
 	return n
 }
 
-// CloseBlock implements parser.CloseBlocker.
 func (m metered) CloseBlock(parent ast.Node, block text.Reader, pc parser.Context) {
 	if closer, ok := m.InlineParser.(parser.CloseBlocker); ok {
 		closer.CloseBlock(parent, block, pc)
@@ -124,7 +120,6 @@ func spend(pc parser.Context, key parser.ContextKey, amount, bound int) bool {
 // definitions are those of links, at the beginning of a paragraph that is not too long.
 type definitions struct{ parser.ParagraphTransformer }
 
-// Transform implements parser.ParagraphTransformer.
 func (d definitions) Transform(n *ast.Paragraph, reader text.Reader, pc parser.Context) {
 	if n.Lines().Len() <= maxDefinitions {
 		d.ParagraphTransformer.Transform(n, reader, pc)

@@ -19,7 +19,6 @@ var languageClass = regexp.MustCompile(`^language-\S+$`)
 // readers may load.
 type purge struct{ images images }
 
-// Transform implements parser.ASTTransformer.
 func (p purge) Transform(document *ast.Document, reader text.Reader, _ parser.Context) {
 	var unwanted, paragraphs, links []ast.Node
 	// The walk does not fail: its function returns no error.

@@ -11,7 +11,6 @@ import (
 // are not separated, nor is the text of an item of a tight list from what follows it.
 type spaced struct{ renderer.NodeRenderer }
 
-// RegisterFuncs implements renderer.NodeRenderer.
 func (s spaced) RegisterFuncs(register renderer.NodeRendererFuncRegisterer) {
 	s.NodeRenderer.RegisterFuncs(spacedRegister{register})
 }
@@ -20,7 +19,6 @@ type spacedRegister struct {
 	renderer.NodeRendererFuncRegisterer
 }
 
-// Register implements renderer.NodeRendererFuncRegisterer.
 func (s spacedRegister) Register(kind ast.NodeKind, render renderer.NodeRendererFunc) {
 	s.NodeRendererFuncRegisterer.Register(kind,
 		func(w util.BufWriter, source []byte, n ast.Node, entering bool) (ast.WalkStatus, error) {

@@ -3,7 +3,6 @@ package note
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/belfry-schools/belfry/pkg/idempotency"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
@@ -60,9 +59,4 @@ func (s *Service) created(ctx context.Context, k idempotency.Key) (n Note, found
 		err = k.Repeats(n.IdempotencyKey)
 	}
 	return n, true, err
-}
-
-// ForgetIdempotencyKeys removes the Keys of the notes that were made before a time.
-func (s *Service) ForgetIdempotencyKeys(ctx context.Context, before time.Time) error {
-	return s.Store.ForgetIdempotencyKeys(ctx, before)
 }

@@ -2,7 +2,6 @@ package note
 
 import (
 	"context"
-	"time"
 
 	"github.com/belfry-schools/belfry/pkg/erasure"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
@@ -51,8 +50,6 @@ type Store interface {
 	Total(ctx context.Context, eventID int64) (Size, error)
 	// Delete deletes a note if may returns nil for it; an error of may is returned as it is. record.ErrNotFound.
 	Delete(ctx context.Context, id int64, may func(*Note) error) error
-	// ForgetIdempotencyKeys removes the Keys of the notes that were made before a time. The notes keep their versions.
-	ForgetIdempotencyKeys(ctx context.Context, before time.Time) error
 
 	// FindTexts returns the ids of the next notes, after a place, that one of the users wrote or in whose texts
 	// something is found, and the place to go on after: "" is before the first and after the last.

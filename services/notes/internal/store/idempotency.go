@@ -22,7 +22,7 @@ func byIdempotencyKey(keyID string) bson.D { return mongostore.WhereExists("tick
 
 func keysBefore(t time.Time) bson.D { return mongostore.WhereExists("ticket.at", "$lt", t) }
 
-// ForgetIdempotencyKeys implements note.Store.
+// ForgetIdempotencyKeys removes the keys of the notes that were made before a time. The notes keep their versions.
 func (s *Notes) ForgetIdempotencyKeys(ctx context.Context, before time.Time) error {
 	return s.notes.Forget(ctx, keysBefore(before), bson.D{{Key: "$unset", Value: bson.D{{Key: "ticket", Value: ""}}}})
 }

@@ -56,7 +56,7 @@ var indexes = []mongostore.Index{
 
 // Notes keeps notes. It is safe for concurrent use.
 type Notes struct {
-	notes *journal.Collection[document, note.Note]
+	*notes
 	ids   *mongostore.IDs
 	audit *auditlog.Log
 	log   *changelog.Log // of changes
@@ -67,6 +67,9 @@ type Notes struct {
 
 	releaseTime time.Duration // bounds the end of a reservation
 }
+
+// notes gets, changes and deletes notes as note.Store says.
+type notes = journal.Collection[document, note.Note]
 
 var _ note.Store = (*Notes)(nil)
 
@@ -113,9 +116,6 @@ var asWritten = mongostore.By("written", "_id")
 func ofEvent(id int64) bson.D { return bson.D{{Key: "event_id", Value: id}} }
 
 func withKeys(keys []string) bson.D { return mongostore.WhereExists("key", "$in", keys) }
-
-// Get implements note.Store.
-func (s *Notes) Get(ctx context.Context, id int64) (note.Note, error) { return s.notes.Get(ctx, id) }
 
 // FindByKeys implements note.Store.
 func (s *Notes) FindByKeys(ctx context.Context, keys []string) ([]note.Note, error) {
@@ -197,14 +197,4 @@ func (s *Notes) InsertAll(ctx context.Context, notes []note.Note) (map[int]bool,
 		taken[r.Index] = true
 	}
 	return taken, nil
-}
-
-// Change implements note.Store.
-func (s *Notes) Change(ctx context.Context, id int64, decide func(*note.Note) error) (note.Note, error) {
-	return s.notes.Change(ctx, id, decide)
-}
-
-// Delete implements note.Store.
-func (s *Notes) Delete(ctx context.Context, id int64, may func(*note.Note) error) error {
-	return s.notes.Delete(ctx, id, may)
 }
