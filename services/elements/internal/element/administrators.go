@@ -22,11 +22,8 @@ func (s *Service) ListAdministrators(
 	}
 	ids, next := pageOf(e.Administrators, after, limit)
 	page, err = s.Users.Users(ctx, fact.UsersQuestion{IDs: ids})
-	if err != nil {
-		return nil, 0, err
-	}
 	slices.SortFunc(page, func(a, b fact.User) int { return cmp.Compare(a.ID, b.ID) })
-	return page, next, nil
+	return page, next, err
 }
 
 // AddAdministrator makes the user an administrator of the element, which is controlled from then on. It changes nothing

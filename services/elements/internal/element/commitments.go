@@ -54,12 +54,9 @@ func (s *Service) ListCommitments(
 		ids = append(ids, f.Involved...)
 	}
 	elements, err := s.find(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
 	return sequence.Map(facts, func(f fact.Commitment) Commitment {
 		return newCommitment(f, id, elements, include, v)
-	}), nil
+	}), err
 }
 
 // commitmentsOf asks for the commitments of the elements reached, as far as the viewer of these elements sees them.
@@ -178,13 +175,8 @@ func (s *Service) ListRequests(
 		ids = append(ids, f.Involved...)
 	}
 	elements, err := s.find(ctx, ids)
-	if err != nil {
-		return nil, err
-	}
-	requests := make([]form.Request, len(facts))
-	for i, f := range facts {
+	return sequence.Map(facts, func(f fact.Request) form.Request {
 		f.Event.Staff, f.Event.Locations = include.texts(f.Involved, elements, v)
-		requests[i] = f.Request
-	}
-	return requests, nil
+		return f.Request
+	}), err
 }

@@ -54,10 +54,7 @@ func (s *Service) Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.El
 // Administered returns the elements that a user is an administrator of, current or not, in no order.
 func (s *Service) Administered(ctx context.Context, q fact.AdministeredQuestion) ([]fact.Element, error) {
 	found, err := s.Store.FindByAdministrators(ctx, []int64{q.UserID})
-	if err != nil {
-		return nil, err
-	}
-	return sequence.Map(found, func(e Element) fact.Element { return e.fact() }), nil
+	return sequence.Map(found, func(e Element) fact.Element { return e.fact() }), err
 }
 
 // Pupils returns the current pupils who are among the elements or, on any of the days, in one of them, in order of id.
@@ -68,9 +65,6 @@ func (s *Service) Pupils(ctx context.Context, q fact.PupilsQuestion) ([]form.Ele
 		return nil, err
 	}
 	found, err := s.Store.Find(ctx, sequence.Distinct(slices.Concat(q.IDs, members)))
-	if err != nil {
-		return nil, err
-	}
 	pupils := []form.Element{}
 	for _, e := range found {
 		if e.EntityType == form.Pupil && e.Current {
@@ -78,7 +72,7 @@ func (s *Service) Pupils(ctx context.Context, q fact.PupilsQuestion) ([]form.Ele
 		}
 	}
 	slices.SortFunc(pupils, func(a, b form.Element) int { return cmp.Compare(a.ID, b.ID) })
-	return pupils, nil
+	return pupils, err
 }
 
 // fact returns what other services may know of the element.

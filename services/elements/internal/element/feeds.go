@@ -66,14 +66,6 @@ func (f Feed) worksFor(u fact.User, e Element) bool {
 	return u.MayLogIn() && !f.ended(u) && mayHaveFeed(u.Kind, principal.Persons(u.ElementID, u.StandsFor), e)
 }
 
-// isOf returns record.ErrNotFound unless the feed is the user's of the element.
-func (f Feed) isOf(userID, elementID int64) error {
-	if f.UserID != userID || f.ElementID != elementID {
-		return record.ErrNotFound
-	}
-	return nil
-}
-
 // CreateFeed makes a feed of an element for p, and returns it with its token of 256 bits, which is not shown again. A
 // Missing problem when there is no such element; Forbidden while p is switched, and where the user may have no feed of
 // the element; Invalid for a name with a fault, or with the given ones; Conflict when the user has MaxFeeds of the
@@ -201,7 +193,12 @@ func (s *Service) ListFeeds(ctx context.Context, p principal.Principal, elementI
 
 // DeleteFeed deletes p's feed with that id: its token no longer works. A Missing problem when there is none.
 func (s *Service) DeleteFeed(ctx context.Context, p principal.Principal, elementID, id int64) error {
-	err := s.Feeds.Delete(ctx, id, func(f Feed) error { return f.isOf(p.UserID, elementID) })
+	err := s.Feeds.Delete(ctx, id, func(f Feed) error {
+		if f.UserID != p.UserID || f.ElementID != elementID {
+			return record.ErrNotFound
+		}
+		return nil
+	})
 	return record.Missing(err, "Feed", id)
 }
 

@@ -57,12 +57,9 @@ func (s *Service) busy(ctx context.Context, v sight, of pool, q fact.BusyQuestio
 		return nil, err
 	}
 	facts, err := s.Events.Busy(ctx, q)
-	if err != nil {
-		return nil, err
-	}
 	busy := map[int64][]Interval{}
 	for _, f := range facts {
 		busy[f.ElementID] = append(busy[f.ElementID], Interval{f.Starts, f.Ends})
 	}
-	return busy, nil
+	return busy, err
 }

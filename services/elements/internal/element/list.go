@@ -145,16 +145,13 @@ func (s *Service) withoutDecider(ctx context.Context, controlled []Element) ([]E
 		ids = append(ids, e.Administrators...)
 	}
 	users, err := s.Users.Users(ctx, fact.UsersQuestion{IDs: sequence.Distinct(ids)})
-	if err != nil {
-		return nil, err
-	}
 	decides := map[int64]bool{}
 	for _, u := range users {
 		decides[u.ID] = u.MayLogIn()
 	}
 	return slices.DeleteFunc(controlled, func(e Element) bool {
 		return slices.ContainsFunc(e.Administrators, func(id int64) bool { return decides[id] })
-	}), nil
+	}), err
 }
 
 // pageOf returns a page of ids, which are in order, and the id after which the next page begins, 0 after the last page.

@@ -153,12 +153,9 @@ func (s *Service) onToday() wiretime.Days { return wiretime.Days{First: s.today(
 // find returns those of the elements that exist, by id.
 func (s *Service) find(ctx context.Context, ids []int64) (map[int64]*Element, error) {
 	found, err := s.Store.Find(ctx, sequence.Distinct(slices.Clone(ids)))
-	if err != nil {
-		return nil, err
-	}
 	elements := make(map[int64]*Element, len(found))
 	for i := range found {
 		elements[found[i].ID] = &found[i]
 	}
-	return elements, nil
+	return elements, err
 }

@@ -34,10 +34,7 @@ func (s *Service) ListSlots(
 	except int64,
 ) ([]Interval, error) {
 	_, free, err := s.FreeBusy(ctx, p, ids, days, least, except)
-	if err != nil {
-		return nil, err
-	}
-	return slots(s.Zone, free, days, hours, least), nil
+	return slots(s.Zone, free, days, hours, least), err
 }
 
 // slots returns the parts of the free intervals within the hours of each day that have at least that length.

@@ -53,10 +53,7 @@ func (d *erasureDocument) set(e element.Erasure) {
 
 func (s *erasures) Get(ctx context.Context, id int64) (element.Erasure, error) {
 	d, err := mongostore.Load[erasureDocument](ctx, s.erasures, id)
-	if err != nil {
-		return element.Erasure{}, err
-	}
-	return d.erasure(), nil
+	return d.erasure(), err
 }
 
 func (s *erasures) List(ctx context.Context, after int64, limit int) ([]element.Erasure, error) {

@@ -22,14 +22,12 @@ import (
 const sessionTries = 5
 
 // sessions are the sessions in Redis, as the use cases know them.
-type sessions struct{ store *session.Store }
+type sessions struct{ *session.Store }
 
 func (s sessions) Refresh(ctx context.Context, u user.User) error {
-	_, err := s.store.Refresh(ctx, subject(u))
+	_, err := s.Store.Refresh(ctx, subject(u))
 	return err
 }
-
-func (s sessions) Confirmed(ctx context.Context) (time.Time, error) { return s.store.Confirmed(ctx) }
 
 func (s sessions) Confirm(
 	ctx context.Context, confirmed, upTo time.Time, users []user.User, ended []string,
@@ -38,7 +36,7 @@ func (s sessions) Confirm(
 	for _, u := range users {
 		r.Versions[u.ID] = u.Version
 	}
-	return s.store.Confirm(ctx, confirmed, upTo, r)
+	return s.Store.Confirm(ctx, confirmed, upTo, r)
 }
 
 // subject is the part of a user that sessions store.
@@ -80,14 +78,14 @@ func (h handlers) loginByBody(c *fiber.Ctx) error {
 // logIn makes a session of the user with that uuid. It also ends the session that came with the request.
 func (h handlers) logIn(c *fiber.Ctx, uuid string) error {
 	address := web.ClientAddress(c, h.trusted)
-	return h.begin(c, h.sessions.Create, func(ctx context.Context) (user.Actors, error) {
+	return web.OKUnless(c, h.renew(c, h.sessions.Create, func(ctx context.Context) (user.Actors, error) {
 		u, err := h.users.Login(ctx, uuid, address)
 		if problem.Is(err, problem.AccessDenied) || problem.Is(err, problem.TooManyRequests) {
 			h.log.WarnContext(ctx, "a login failed", "from", address, "code", problem.As(err).Kind.Code(),
 				"request", web.RequestID(c))
 		}
 		return user.Actors{Effective: u}, err
-	})
+	}))
 }
 
 // logout answers contract 5.3. When it cannot make sure that the session has ended for good it answers 503, and the
@@ -138,9 +136,9 @@ func (h handlers) switchUser(c *fiber.Ctx) error {
 		return err
 	}
 	target, unreadable := switchTarget(c)
-	return h.begin(c, h.sessions.Rotate, func(ctx context.Context) (user.Actors, error) {
+	return web.OKUnless(c, h.renew(c, h.sessions.Rotate, func(ctx context.Context) (user.Actors, error) {
 		return h.users.Switch(ctx, web.Principal(c), target, unreadable)
-	})
+	}))
 }
 
 // switchTarget returns the id of the user to switch to. It is 0 when the body has none, with the body's fault, which is
@@ -166,18 +164,13 @@ func (h handlers) revert(c *fiber.Ctx) error {
 	if !p.Switched() {
 		return web.OKUnless(c, h.users.MayRevert(p))
 	}
-	return h.begin(c, h.sessions.Rotate, func(ctx context.Context) (user.Actors, error) {
+	return web.OKUnless(c, h.renew(c, h.sessions.Rotate, func(ctx context.Context) (user.Actors, error) {
 		return h.users.Revert(ctx, p)
-	})
+	}))
 }
 
 // storing is session.Store's Create or Rotate.
 type storing func(context.Context, session.Record, session.Token) (session.Token, error)
-
-// begin is renew, answered with OK.
-func (h handlers) begin(c *fiber.Ctx, store storing, decide func(context.Context) (user.Actors, error)) error {
-	return web.OKUnless(c, h.renew(c, store, decide))
-}
 
 // renew makes a session of the users that decide returns, in place of the one that came with the request, and sets its
 // cookie. When one of them has changed since it was read, decide runs again.

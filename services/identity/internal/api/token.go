@@ -142,7 +142,7 @@ func (h handlers) openToken(ctx context.Context, hash, from string) (session.Ope
 		if err != nil {
 			return session.Opened{}, problem.Wrap(problem.Unavailable, err, "")
 		}
-		if err := h.users.MarkUsed(ctx, u.ID, t.ID); err != nil {
+		if err := h.users.Store.MarkUsed(ctx, u.ID, t.ID); err != nil {
 			return session.Opened{}, err
 		}
 		return session.Opened{Record: &r}, nil

@@ -76,9 +76,6 @@ func (s *users) ListRevoked(ctx context.Context, since time.Time) (users []user.
 		return nil, nil, err
 	}
 	documents, err := mongostore.Find[endedDocument](ctx, s.ended, endedSince(since))
-	if err != nil {
-		return nil, nil, err
-	}
 	for _, d := range documents {
 		for _, session := range d.Sessions {
 			if !session.At.Before(since) {
@@ -86,5 +83,5 @@ func (s *users) ListRevoked(ctx context.Context, since time.Time) (users []user.
 			}
 		}
 	}
-	return users, ended, nil
+	return users, ended, err
 }

@@ -55,10 +55,8 @@ func (s *Service) EraseUsers(p erasure.Person) erasure.Part {
 // erasedDomain is that of the addresses of erased users: no mail can be sent there (RFC 2606).
 const erasedDomain = "@erased.invalid"
 
-func erasedEmail(id int64) string { return fmt.Sprintf("user-%d%s", id, erasedDomain) }
-
 func (u *User) erase(instead, salt string) {
-	u.Name, u.Email = instead, erasedEmail(u.ID)
+	u.Name, u.Email = instead, fmt.Sprintf("user-%d%s", u.ID, erasedDomain)
 	if u.Key != "" {
 		u.Key, u.ImportHash = erasure.Key(salt, u.Key), ""
 	}

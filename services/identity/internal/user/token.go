@@ -241,8 +241,3 @@ func (s *Service) OpenToken(ctx context.Context, hash, address string) (User, To
 	}
 	return User{}, Token{}, s.CountFailure(ctx, address, problem.New(problem.AccessDenied, ""))
 }
-
-// MarkUsed remembers that a token of a user is being used.
-func (s *Service) MarkUsed(ctx context.Context, userID, tokenID int64) error {
-	return s.Store.MarkUsed(ctx, userID, tokenID)
-}

@@ -10,6 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/web/room"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 )
@@ -44,11 +45,7 @@ func (h handlers) list(ctx context.Context, q fact.NotesOfEventQuestion) ([]form
 		}
 	}
 	notes, err := h.notes.List(ctx, q)
-	shown := make([]form.Note, len(notes))
-	for i, n := range notes {
-		shown[i] = shape(n, nil)
-	}
-	return shown, err
+	return sequence.Map(notes, func(n note.View) form.Note { return shape(n, nil) }), err
 }
 
 func (h handlers) erase(ctx context.Context, q fact.ErasureQuestion) (fact.ErasureStep, error) {

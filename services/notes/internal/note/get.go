@@ -75,14 +75,11 @@ func (s *Service) EventsWithNotes(ctx context.Context, v fact.Viewer, ids []int6
 		return nil, err
 	}
 	events, err := s.Events.Summaries(ctx, fact.SummariesQuestion{IDs: noted, Sight: v.Sight(s.Sights)})
-	if err != nil {
-		return nil, err
-	}
 	shown := map[int64]bool{}
 	for _, e := range events {
 		shown[*e.ID] = !e.Redacted
 	}
-	return slices.DeleteFunc(noted, func(id int64) bool { return !shown[id] }), nil
+	return slices.DeleteFunc(noted, func(id int64) bool { return !shown[id] }), err
 }
 
 // Upper bounds of the parts of a listing besides the texts of notes, in bytes.

@@ -38,9 +38,12 @@ func (r Row) check() problem.Fields {
 func (s *Service) Import(ctx context.Context, batch []Row, dryRun bool) ([]record.Outcome, error) {
 	var events, users map[string]int64
 	return record.Import[Row, Note]{
-		DryRun:   dryRun,
-		Check:    Row.check,
-		Find:     s.findRows,
+		DryRun: dryRun,
+		Check:  Row.check,
+		Find: func(ctx context.Context, rows []Row) (map[string]Note, error) {
+			notes, err := s.Store.FindByKeys(ctx, sequence.Map(rows, func(r Row) string { return r.Key }))
+			return sequence.By(notes, func(n Note) string { return n.Key }), err
+		},
 		Imported: func(n Note) (int64, string) { return n.ID, n.ImportHash },
 		Resolve: func(ctx context.Context, rows []Row) (err error) {
 			if !dryRun {
@@ -57,13 +60,6 @@ func (s *Service) Import(ctx context.Context, batch []Row, dryRun bool) ([]recor
 		Insert: s.insertRows,
 		Change: s.replace,
 	}.Run(ctx, batch)
-}
-
-// findRows returns the notes of rows, by key.
-func (s *Service) findRows(ctx context.Context, rows []Row) (map[string]Note, error) {
-	keys := sequence.Map(rows, func(r Row) string { return r.Key })
-	notes, err := s.Store.FindByKeys(ctx, keys)
-	return sequence.By(notes, func(n Note) string { return n.Key }), err
 }
 
 // noteOf returns the note that a row asks for. Its event and its owner have to be among those given by key.
@@ -189,7 +185,7 @@ func (s *Service) insertSome(ctx context.Context, notes []Note, some []int, refu
 	return nil
 }
 
-// replace makes a stored note, as findRows returned it, the one that a row asks for.
+// replace makes a stored note, as it was found, the one that a row asks for.
 func (s *Service) replace(ctx context.Context, _ Row, stored, wanted Note) error {
 	stored, err := s.Store.Get(ctx, stored.ID)
 	if err != nil {

@@ -120,18 +120,15 @@ func (s *Service) keep(ctx context.Context, all []kept) ([]int, error) {
 	return again, err
 }
 
-// isSystemNote returns record.ErrNotFound for a note without a topic.
-func isSystemNote(n *Note) error {
-	if n.Topic == "" {
-		return record.ErrNotFound
-	}
-	return nil
-}
-
 // rewrite changes or deletes a note that is stored.
 func (s *Service) rewrite(ctx context.Context, k kept) error {
 	if k.change == fact.NoteRemoved {
-		return s.Store.Delete(ctx, k.note.ID, isSystemNote)
+		return s.Store.Delete(ctx, k.note.ID, func(n *Note) error {
+			if n.Topic == "" {
+				return record.ErrNotFound
+			}
+			return nil
+		})
 	}
 	_, err := s.Store.Change(ctx, k.note.ID, func(n *Note) error {
 		if k.note.Version = n.Version; *n == k.note { // another has just written the same

@@ -93,11 +93,8 @@ func (s *Service) owners(ctx context.Context, notes []Note) (map[int64]*fact.Use
 		}
 	}
 	users, err := s.Users.Users(ctx, fact.UsersQuestion{IDs: ids})
-	if err != nil {
-		return nil, err
-	}
 	for _, u := range users {
 		owners[u.ID] = &u
 	}
-	return owners, nil
+	return owners, err
 }

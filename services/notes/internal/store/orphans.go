@@ -11,6 +11,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // eventsPage is how many notes ListEvents reads.
@@ -38,14 +39,7 @@ func (s *Notes) ListEvents(ctx context.Context, after int64) ([]int64, error) {
 	fields := bson.D{{Key: "_id", Value: 0}, {Key: "event_id", Value: 1}}
 	notes, err := mongostore.Find[noteOfEvent](ctx, s.notes.Reader(), ofEventsAbove(after),
 		options.Find().SetSort(byEvent).SetLimit(eventsPage).SetProjection(fields))
-	if err != nil {
-		return nil, err
-	}
-	ids := make([]int64, len(notes))
-	for i, n := range notes {
-		ids[i] = n.EventID
-	}
-	return slices.Compact(ids), nil
+	return slices.Compact(sequence.Map(notes, func(n noteOfEvent) int64 { return n.EventID })), err
 }
 
 // deleteTries is how often DeleteOfEvents tries while others change the notes.

@@ -189,12 +189,9 @@ func (s *Notes) InsertAll(ctx context.Context, notes []note.Note) (map[int]bool,
 		notes[i].ID = first + int64(i)
 	}
 	refused, err := s.notes.Insert(ctx, notes)
-	if err != nil {
-		return nil, err
-	}
 	taken := map[int]bool{}
 	for _, r := range refused {
 		taken[r.Index] = true
 	}
-	return taken, nil
+	return taken, err
 }

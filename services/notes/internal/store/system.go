@@ -8,6 +8,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/notes/internal/note"
 )
@@ -26,14 +27,7 @@ func (s *Notes) FindOnTopic(ctx context.Context, topic fact.Topic, eventIDs []in
 func (s *Notes) FindNoted(ctx context.Context, topic fact.Topic, days wiretime.Days) ([]int64, error) {
 	eventID := options.Find().SetProjection(bson.D{{Key: "event_id", Value: 1}})
 	documents, err := mongostore.Find[document](ctx, s.notes.Reader(), writtenFor(topic, days), eventID)
-	if err != nil {
-		return nil, err
-	}
-	events := make([]int64, len(documents))
-	for i, d := range documents {
-		events[i] = d.Note.EventID
-	}
-	return events, nil
+	return sequence.Map(documents, func(d document) int64 { return d.Note.EventID }), err
 }
 
 func writtenFor(topic fact.Topic, days wiretime.Days) bson.D {
