@@ -38,7 +38,7 @@ type check struct {
 
 	mu       sync.Mutex
 	standing map[int64]*booking  // what is there, by id
-	elements map[int64][]int64   // the events of each element, as their records say
+	elements map[int64][]int64   // the events of each element, as their records say, and of a member of its group
 	days     map[int64]int       // of each event, counted from the first
 	settled  time.Duration       // until nothing was left over
 	found    int                 // events
@@ -63,8 +63,8 @@ func (c *check) run(ctx context.Context) error {
 
 // compare compares what can be compared without a write.
 func (c *check) compare(ctx context.Context) error {
-	for _, step := range []func(context.Context) error{c.settle, c.findEvents, c.compareEvents, c.compareCalendars,
-		c.compareMemberships, c.compareSeries, c.compareHalls} {
+	for _, step := range []func(context.Context) error{c.settle, c.findEvents, c.compareEvents, c.compareMemberships,
+		c.compareCalendars, c.compareSeries, c.compareHalls} {
 		if err := step(ctx); err != nil {
 			return err
 		}
@@ -82,12 +82,7 @@ func (c *check) compare(ctx context.Context) error {
 
 // get reads an answer of the first administrator's into reply, unless the record is missing.
 func (c *check) get(ctx context.Context, path string, reply any) (found bool, err error) {
-	return c.ledger.admin.read(ctx, path, reply)
-}
-
-// read reads an answer into reply, unless the record is missing.
-func (c *caller) read(ctx context.Context, path string, reply any) (found bool, err error) {
-	a, err := c.send(ctx, http.MethodGet, path, nil)
+	a, err := c.ledger.admin.send(ctx, http.MethodGet, path, nil)
 	switch {
 	case err != nil:
 		return false, err
@@ -128,47 +123,45 @@ func (c *check) settle(ctx context.Context) error {
 // left counts what is left over, by what it is.
 func (c *check) left(ctx context.Context) (map[string]int, error) {
 	left := map[string]int{}
-	count := func(what, collection string, filter bson.D) error {
-		n, err := c.db.Collection(collection).CountDocuments(ctx, filter)
+	var faults []error
+	add := func(what string, n int64, err error) {
 		if n > 0 {
 			left[what] += int(n)
 		}
-		return err
+		faults = append(faults, err)
+	}
+	count := func(what, collection string, filter bson.D) {
+		n, err := c.db.Collection(collection).CountDocuments(ctx, filter)
+		add(what, n, err)
 	}
 	has := func(field string) bson.D {
-		return bson.D{{Key: field + ".0", Value: bson.D{{Key: "$exists", Value: true}}}}
+		return bson.D{{Key: field, Value: bson.D{{Key: "$exists", Value: true}}}}
 	}
-	var faults []error
 	for _, collection := range records {
-		faults = append(faults, count("records with messages to send", collection, has("outbox")),
-			count("records with entries for the audit", collection, has("audit")),
-			count("deleted records", collection, bson.D{{Key: "deleted", Value: true},
-				{Key: "version", Value: bson.D{{Key: "$gt", Value: 1}}}}), // a fence, which stays, is not written again
-			count("records with changes to list", collection, has("changes")))
+		count("records with messages to send", collection, has("outbox.0"))
+		count("records with entries for the audit", collection, has("audit.0"))
+		count("records with changes to list", collection, has("changes.0"))
+		count("deleted records", collection, bson.D{{Key: "deleted", Value: true},
+			{Key: "version", Value: bson.D{{Key: "$gt", Value: 1}}}}) // a fence, which stays, is not written again
 	}
 	waiting := bson.D{{Key: "waiting", Value: true}}
-	faults = append(faults, count("series that are not done", "series",
-		bson.D{{Key: "unmade", Value: bson.D{{Key: "$exists", Value: true}}}}))
-	faults = append(faults, count("notices", "notices", waiting), count("deliveries", "webhook_deliveries", waiting))
+	count("series that are not done", "series", has("unmade"))
+	count("notices", "notices", waiting)
+	count("deliveries", "webhook_deliveries", waiting)
 	undelivered, err := c.undelivered(ctx)
-	if undelivered > 0 {
-		left["messages in Redis"] = undelivered
-	}
-	faults = append(faults, err)
+	add("messages in Redis", undelivered, err)
 	orphans, err := c.orphans(ctx)
-	if orphans > 0 {
-		left["notes of events that are gone"] = orphans
-	}
-	return left, errors.Join(append(faults, err)...)
+	add("notes of events that are gone", orphans, err)
+	return left, errors.Join(faults...)
 }
 
 // undelivered counts messages in Redis that a group of consumers has not read or not finished.
-func (c *check) undelivered(ctx context.Context) (int, error) {
+func (c *check) undelivered(ctx context.Context) (int64, error) {
 	streams, err := c.redis.Keys(ctx, "belfry:*").Result()
 	if err != nil {
 		return 0, err
 	}
-	total := 0
+	var total int64
 	for _, stream := range streams {
 		if kind, err := c.redis.Type(ctx, stream).Result(); err != nil || kind != "stream" {
 			continue // what is no stream, or has expired
@@ -178,14 +171,14 @@ func (c *check) undelivered(ctx context.Context) (int, error) {
 			return 0, err
 		}
 		for _, g := range groups {
-			total += int(g.Pending + max(0, g.Lag)) // a lag below 0 is one that Redis cannot say
+			total += g.Pending + max(0, g.Lag) // a lag below 0 is one that Redis cannot say
 		}
 	}
 	return total, nil
 }
 
 // orphans counts notes whose event is gone.
-func (c *check) orphans(ctx context.Context) (int, error) {
+func (c *check) orphans(ctx context.Context) (int64, error) {
 	var noted, there []int64
 	alive := bson.D{{Key: "deleted", Value: bson.D{{Key: "$ne", Value: true}}}}
 	if err := c.db.Collection("notes").Distinct(ctx, "event_id", alive).Decode(&noted); err != nil {
@@ -198,9 +191,8 @@ func (c *check) orphans(ctx context.Context) (int, error) {
 	if len(gone) == 0 {
 		return 0, nil
 	}
-	n, err := c.db.Collection("notes").CountDocuments(ctx,
+	return c.db.Collection("notes").CountDocuments(ctx,
 		bson.D{{Key: "event_id", Value: bson.D{{Key: "$in", Value: gone}}}})
-	return int(n), err
 }
 
 // listing is an entry of an element's calendar.
@@ -351,78 +343,53 @@ func compareOnce[K comparable](c *check, what string, want map[K]verdict, got ma
 	}
 }
 
-// compareCalendars compares the calendars of all elements with the events, those of groups' members by the days of
-// their membership.
-func (c *check) compareCalendars(ctx context.Context) error {
-	want := maps.Clone(c.elements)
-	joined := map[membership]bool{}
+// compareMemberships compares the members of all groups with the ledger's, and keeps whose days have which events.
+func (c *check) compareMemberships(ctx context.Context) error {
+	got := map[membership]int{}
 	for _, g := range c.ledger.groups {
-		members, err := c.members(ctx, g)
-		if err != nil {
-			return err
+		path := fmt.Sprintf("/api/admin/elements/%d/members", g)
+		for m, err := range c.ledger.client.List(ctx, path, "members", nil) {
+			if err != nil {
+				return err
+			}
+			first := m.Text("first_day")
+			if first == "" || first != m.Text("last_day") {
+				c.complaints.add("element %d is a member of %d for days that were not asked for", m.ID("element_id"), g)
+				continue
+			}
+			day, err := time.Parse(time.DateOnly, first)
+			if err != nil {
+				return err
+			}
+			got[membership{g, m.ID("element_id"), int(day.Sub(firstDay).Hours() / 24)}]++
 		}
-		for _, m := range members {
-			joined[m] = true
-			for _, event := range c.elements[g] {
-				if c.days[event] == m.day {
-					want[m.pupil] = append(want[m.pupil], event)
-				}
+	}
+	compareOnce(c, "the membership", c.ledger.memberships, got)
+	for m := range got {
+		for _, event := range c.elements[m.group] {
+			if c.days[event] == m.day {
+				c.elements[m.pupil] = append(c.elements[m.pupil], event)
 			}
 		}
 	}
+	return nil
+}
+
+// compareCalendars compares the calendars of all elements with the events.
+func (c *check) compareCalendars(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(readers)
 	for _, element := range slices.Concat(c.ledger.rooms, c.ledger.teachers, c.ledger.groups, c.ledger.calendars,
 		c.ledger.buses, c.ledger.pupils) {
 		group.Go(func() error {
 			list, err := c.calendar(ctx, element)
-			got := sequence.Map(list, func(l listing) int64 { return l.Event.ID })
-			expected := slices.Clone(want[element])
-			slices.Sort(got)
-			slices.Sort(expected)
-			if err == nil && !slices.Equal(got, expected) {
-				c.complaints.add("the calendar of element %d has %d events, the ledger %d", element, len(got),
-					len(expected))
+			got := slices.Sorted(slices.Values(sequence.Map(list, func(l listing) int64 { return l.Event.ID })))
+			want := slices.Sorted(slices.Values(c.elements[element]))
+			if err == nil && !slices.Equal(got, want) {
+				c.complaints.add("the calendar of element %d has %d events, the ledger %d", element, len(got), len(want))
 			}
 			return err
 		})
 	}
 	return group.Wait()
-}
-
-// members returns the days of each member of a group.
-func (c *check) members(ctx context.Context, group int64) ([]membership, error) {
-	var all []membership
-	path := fmt.Sprintf("/api/admin/elements/%d/members", group)
-	for m, err := range c.ledger.client.List(ctx, path, "members", nil) {
-		if err != nil {
-			return nil, err
-		}
-		first := m.Text("first_day")
-		if first == "" || first != m.Text("last_day") {
-			c.complaints.add("element %d is a member of %d for days that were not asked for", m.ID("element_id"), group)
-			continue
-		}
-		day, err := time.Parse(time.DateOnly, first)
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, membership{group, m.ID("element_id"), int(day.Sub(firstDay).Hours() / 24)})
-	}
-	return all, nil
-}
-
-func (c *check) compareMemberships(ctx context.Context) error {
-	got := map[membership]int{}
-	for _, g := range c.ledger.groups {
-		members, err := c.members(ctx, g)
-		if err != nil {
-			return err
-		}
-		for _, m := range members {
-			got[m]++
-		}
-	}
-	compareOnce(c, "the membership", c.ledger.memberships, got)
-	return nil
 }

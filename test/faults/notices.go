@@ -17,46 +17,38 @@ const (
 // bounds are how many notices of a kind an event may have.
 type bounds struct{ least, most int }
 
-func boundsOf(v verdict) bounds {
-	switch v {
-	case done:
-		return bounds{1, 1}
-	case unknown:
-		return bounds{0, 1}
-	case never:
+// add counts a notice of what a client knows so much about.
+func (b bounds) add(v verdict) bounds {
+	if v == done {
+		b.least++
 	}
-	return bounds{}
+	if v != never {
+		b.most++
+	}
+	return b
 }
-
-func (b bounds) plus(o bounds) bounds { return bounds{b.least + o.least, b.most + o.most} }
 
 // expected returns how many notices of each kind there must be of an event whose id is known. Stored events have been
 // compared before, so nothing about them is unknown.
 func (b *booking) expected(stands bool) map[string]bounds {
-	want := map[string]bounds{noticeDecided: boundsOf(b.decision)}
+	want := map[string]bounds{noticeDecided: bounds{}.add(b.decision)}
 	if b.calendar != 0 {
 		want[noticeRequested] = bounds{1, 1}
 	}
 	for _, v := range b.allocated {
-		want[noticeAllocated] = want[noticeAllocated].plus(boundsOf(v))
+		want[noticeAllocated] = want[noticeAllocated].add(v)
 	}
 	if !stands && b.decided == "confirmed" {
-		want[noticeDeleted] = boundsOf(b.decision)
+		want[noticeDeleted] = want[noticeDecided]
 	}
 	return want
-}
-
-// received is what the webhook's endpoint got of one event, repeats left out.
-type received struct {
-	byKind map[string]int
-	first  map[string]int // the place of the first of each kind among all
 }
 
 // compareNotices compares what the webhook got with what happened: each notice once, but for repeats with the
 // same id, and those of an event in order.
 func (c *check) compareNotices() error {
-	got := map[int64]*received{}
-	for place, r := range c.endpoint.Taken() {
+	got := map[int64][]string{} // the kinds of each event's notices, as they came
+	for _, r := range c.endpoint.Taken() {
 		if _, repeated := c.distinct[r.ID]; repeated {
 			c.repeats++
 			continue
@@ -66,53 +58,42 @@ func (c *check) compareNotices() error {
 		if err != nil {
 			return err
 		}
-		of := got[id]
-		if of == nil {
-			of = &received{map[string]int{}, map[string]int{}}
-			got[id] = of
-		}
-		if of.byKind[r.Kind()]++; of.byKind[r.Kind()] == 1 {
-			of.first[r.Kind()] = place
-		}
+		got[id] = append(got[id], r.Kind())
 	}
 	for _, b := range c.ledger.bookings {
-		if b.id == 0 {
-			continue
+		if b.id != 0 {
+			c.compareNoticesOf(b, got[b.id])
+			delete(got, b.id)
 		}
-		of := got[b.id]
-		if of == nil {
-			of = &received{map[string]int{}, map[string]int{}}
-		}
-		c.compareNoticesOf(b, of)
-		delete(got, b.id)
 	}
 	for _, id := range slices.Sorted(maps.Keys(got)) {
-		c.complaints.add("event %d has notices and is not there: %v", id, got[id].byKind)
+		c.complaints.add("event %d has notices and is not there: %v", id, got[id])
 	}
 	return nil
 }
 
-func (c *check) compareNoticesOf(b *booking, of *received) {
-	want := b.expected(c.standing[b.id] != nil)
-	for kind, n := range of.byKind {
+// compareNoticesOf compares the kinds of the notices of an event, as they came.
+func (c *check) compareNoticesOf(b *booking, came []string) {
+	want, got := b.expected(c.standing[b.id] != nil), map[string]int{}
+	for _, kind := range came {
+		got[kind]++
+	}
+	for kind, n := range got {
 		if n > want[kind].most {
 			c.complaints.add("event %d: %d notices %s, at most %d happened", b.id, n, kind, want[kind].most)
 		}
 	}
 	for kind, w := range want {
-		if of.byKind[kind] < w.least {
-			c.complaints.add("event %d: %d notices %s, at least %d happened", b.id, of.byKind[kind], kind, w.least)
+		if got[kind] < w.least {
+			c.complaints.add("event %d: %d notices %s, at least %d happened", b.id, got[kind], kind, w.least)
 		}
 	}
 	before := 0
 	for _, kind := range []string{noticeRequested, noticeDecided, noticeDeleted} {
-		place, came := of.first[kind]
-		if !came {
-			continue
-		}
-		if place < before {
+		place := slices.Index(came, kind)
+		if place >= 0 && place < before {
 			c.complaints.add("event %d: the notice %s came before an earlier one", b.id, kind)
 		}
-		before = place
+		before = max(before, place)
 	}
 }
