@@ -36,14 +36,10 @@ func (c *check) compareChanges(ctx context.Context) error {
 }
 
 func (c *check) compareListed(listed []listedChange) {
-	type of struct {
-		kind string
-		id   int64
-	}
-	versions := map[of]int64{}
+	versions := map[listedChange]int64{} // of each record
 	times := map[listedChange]int{}
 	for _, l := range listed {
-		record := of{l.Kind, l.ID}
+		record := listedChange{Kind: l.Kind, ID: l.ID}
 		if l.Version <= versions[record] {
 			c.complaints.add("%s %d: its version %d is listed after %d", l.Kind, l.ID, l.Version, versions[record])
 		}

@@ -41,7 +41,6 @@ type check struct {
 	elements map[int64][]int64   // the events of each element, as their records say, and of a member of its group
 	days     map[int64]int       // of each event, counted from the first
 	settled  time.Duration       // until nothing was left over
-	found    int                 // events
 	distinct map[string]struct{} // ids of notices
 	repeats  int                 // of notices
 	reserved int                 // reservations that were left
@@ -243,7 +242,6 @@ func (c *check) findEvents(ctx context.Context) error {
 			}
 		}
 	}
-	c.found = len(c.standing)
 	for _, b := range c.ledger.bookings {
 		there := b.id != 0 && c.standing[b.id] != nil
 		if b.stands == done && b.gone == never && !there {

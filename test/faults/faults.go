@@ -13,6 +13,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/service/background"
 	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/service/process"
 )
@@ -121,17 +122,11 @@ func (t *trial) setBack() fault {
 	}}
 }
 
-// stepDown steps the primary of a replica set down from time to time, until stop is closed.
-func (t *trial) stepDown(ctx context.Context, stop <-chan struct{}) {
-	for {
-		select {
-		case <-stop:
-			return
-		case <-ctx.Done():
-			return
-		case <-time.After(stepDownEvery):
-		}
-		t.steppedDown(t.client.Database("admin").RunCommand(ctx, bson.D{{Key: "replSetStepDown", Value: 15}}).Err())
+// stepDown steps the primary of a replica set down from time to time, until ctx ends.
+func (t *trial) stepDown(ctx context.Context) {
+	for background.Pause(ctx, stepDownEvery); ctx.Err() == nil; background.Pause(ctx, stepDownEvery) {
+		t.steppedDown(t.client.Database("admin").RunCommand(context.WithoutCancel(ctx),
+			bson.D{{Key: "replSetStepDown", Value: 15}}).Err())
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 
 	"go.mongodb.org/mongo-driver/v2/bson"
@@ -60,34 +61,22 @@ func (g *garden) plant(ctx context.Context) error {
 }
 
 func (g *garden) plantOne(ctx context.Context, collection string, d bson.D) error {
-	b := bed{collection: collection, items: map[string]int{}}
-	d = slices.DeleteFunc(d, func(f bson.E) bool { return f.Key == stranger })
+	b := bed{collection: collection, id: valueOf(d, "_id"), items: map[string]int{}}
+	for name, item := range items(d) {
+		*item = mark(*item, "item")
+		b.items[name]++
+	}
 	for i, field := range d {
-		switch v := field.Value.(type) {
-		case bson.A:
-			for n, item := range v {
-				if inner, ok := item.(bson.D); ok && len(inner) > 0 {
-					inner = slices.DeleteFunc(inner, func(f bson.E) bool { return f.Key == stranger })
-					v[n] = append(inner, bson.E{Key: stranger, Value: "item"})
-					b.items[itemOf(field.Key, inner)]++
-				}
-			}
-		case int64:
-			if field.Key == "version" {
-				b.version = v + 1
-				d[i].Value = b.version
-			}
-		}
-		if field.Key == "_id" {
-			b.id = field.Value
+		if version, ok := field.Value.(int64); ok && field.Key == "version" {
+			b.version = version + 1
+			d[i].Value = b.version
 		}
 	}
 	if b.version == 0 {
 		return fmt.Errorf("%s %v has no version", collection, b.id)
 	}
-	d = append(d, bson.E{Key: stranger, Value: "document"})
 	done, err := g.db.Collection(collection).ReplaceOne(ctx,
-		bson.D{{Key: "_id", Value: b.id}, {Key: "version", Value: b.version - 1}}, d)
+		bson.D{{Key: "_id", Value: b.id}, {Key: "version", Value: b.version - 1}}, mark(d, "document"))
 	if err == nil && done.MatchedCount == 1 { // else another writer was first
 		g.planted = append(g.planted, b)
 	}
@@ -119,36 +108,22 @@ func (g *garden) harvest(ctx context.Context) (harvested, error) {
 
 // add compares a document with what was planted in it.
 func (h *harvested) add(b bed, d bson.D) {
+	if deleted, _ := valueOf(d, "deleted").(bool); deleted {
+		return
+	}
 	there, marked := map[string]int{}, map[string]int{}
-	own := 0
-	var version int64
-	for _, field := range d {
-		switch v := field.Value.(type) {
-		case bson.A:
-			for _, item := range v {
-				if inner, ok := item.(bson.D); ok && len(inner) > 0 {
-					key := itemOf(field.Key, inner)
-					there[key]++
-					if has(inner) {
-						marked[key]++
-					}
-				}
-			}
-		case bool:
-			if field.Key == "deleted" && v {
-				return
-			}
-		case int64:
-			if field.Key == "version" {
-				version = v
-			}
+	for name, item := range items(d) {
+		there[name]++
+		if valueOf(*item, stranger) != nil {
+			marked[name]++
 		}
 	}
-	if has(d) {
+	own := 0
+	if valueOf(d, stranger) != nil {
 		own = 1
 	}
 	h.documents++
-	if version != b.version {
+	if valueOf(d, "version") != b.version {
 		h.written++
 	}
 	h.count(fmt.Sprintf("%s %v", b.collection, b.id), own, 1)
@@ -166,9 +141,38 @@ func (h *harvested) count(place string, kept, of int) {
 	}
 }
 
-func has(d bson.D) bool {
-	return slices.ContainsFunc(d, func(f bson.E) bool { return f.Key == stranger })
+// valueOf returns the value of a field, nil when there is none.
+func valueOf(d bson.D, name string) any {
+	for _, field := range d {
+		if field.Key == name {
+			return field.Value
+		}
+	}
+	return nil
 }
 
-// itemOf names an item of an array by its first field, which identifies it.
-func itemOf(array string, item bson.D) string { return fmt.Sprint(array, " ", item[0].Value) }
+// mark returns a document with the field that no release knows.
+func mark(d bson.D, value string) bson.D {
+	d = slices.DeleteFunc(d, func(f bson.E) bool { return f.Key == stranger })
+	return append(d, bson.E{Key: stranger, Value: value})
+}
+
+// items yields the documents in a document's arrays, by the name of the array and their first field, which identifies
+// them.
+func items(d bson.D) iter.Seq2[string, *bson.D] {
+	return func(yield func(string, *bson.D) bool) {
+		for _, field := range d {
+			list, _ := field.Value.(bson.A)
+			for n, value := range list {
+				item, ok := value.(bson.D)
+				if !ok || len(item) == 0 {
+					continue
+				}
+				if !yield(fmt.Sprint(field.Key, " ", item[0].Value), &item) {
+					return
+				}
+				list[n] = item
+			}
+		}
+	}
+}

@@ -1,9 +1,9 @@
 package main
 
 import (
-	"cmp"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -32,7 +32,7 @@ func report(out io.Writer, o arguments, l *ledger, t *trial, c *check, found []s
 		head = append(head, outcome)
 	}
 	row(append(head, "longest")...)
-	names := make([]string, 0, len(kinds)+1)
+	names := []string{}
 	for _, k := range kinds {
 		names = append(names, k.name)
 	}
@@ -45,8 +45,9 @@ func report(out io.Writer, o arguments, l *ledger, t *trial, c *check, found []s
 	}
 	row()
 	row("faults", "times", "stores back, longest", "then Belfry, longest")
-	for _, f := range byFault(t.outages) {
-		row(f.fault, f.times, seconds(f.store), seconds(f.back))
+	for _, fault := range slices.Sorted(maps.Keys(t.outages)) {
+		o := t.outages[fault]
+		row(fault, o.times, seconds(o.store), seconds(o.back))
 	}
 	if err := table.Flush(); err != nil {
 		return err
@@ -54,7 +55,7 @@ func report(out io.Writer, o arguments, l *ledger, t *trial, c *check, found []s
 	acknowledged := l.counts.times[answered{allKinds, outcomes[0]}]
 	fmt.Fprintf(&text, "\n%d acknowledged writes in %s, %.1f a second; %d events of %d stand, %d notices, %d of them "+
 		"sent again; settled after %s, %d reservations left; %d changes listed\n",
-		acknowledged, o.duration, float64(acknowledged)/o.duration.Seconds(), c.found, len(l.bookings),
+		acknowledged, o.duration, float64(acknowledged)/o.duration.Seconds(), len(c.standing), len(l.bookings),
 		len(c.distinct), c.repeats, c.settled.Round(time.Second), c.reserved, c.listed)
 	if t.replicaSet {
 		fmt.Fprintf(&text, "the primary was stepped down every %s, %d times\n", stepDownEvery, t.stepDowns)
@@ -77,31 +78,6 @@ func report(out io.Writer, o arguments, l *ledger, t *trial, c *check, found []s
 }
 
 func seconds(d time.Duration) string { return fmt.Sprintf("%.1f s", d.Seconds()) }
-
-// suffered is the longest outage after one kind of fault.
-type suffered struct {
-	outage
-	times int
-}
-
-// byFault returns the kinds of faults in the order of their names. Two at once are a kind of their own, counted
-// together.
-func byFault(outages []outage) []suffered {
-	var all []suffered
-	for _, o := range outages {
-		if strings.Contains(o.fault, " and ") {
-			o.fault = "two at once"
-		}
-		i := slices.IndexFunc(all, func(s suffered) bool { return s.fault == o.fault })
-		if i < 0 {
-			i, all = len(all), append(all, suffered{outage: outage{fault: o.fault}})
-		}
-		all[i].times++
-		all[i].store, all[i].back = max(all[i].store, o.store), max(all[i].back, o.back)
-	}
-	slices.SortFunc(all, func(a, b suffered) int { return cmp.Compare(a.fault, b.fault) })
-	return all
-}
 
 // console prints lines with the time since the start. It is safe for concurrent use.
 type console struct {

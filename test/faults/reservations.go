@@ -27,9 +27,8 @@ func (c *check) compareReservations(ctx context.Context) error {
 	}
 	c.reserved = len(left)
 	for _, r := range left {
-		again, err := c.ledger.client.Book(ctx, fields{"body": word("Booked again"),
-			"event_category_id": c.ledger.category, "starts_at": r.Starts.Format(time.RFC3339),
-			"ends_at": r.Ends.Format(time.RFC3339)}, []int64{r.ElementID}, false)
+		again, err := c.ledger.client.Book(ctx,
+			c.ledger.eventAt(word("Booked again"), r.Starts, r.Ends.Sub(r.Starts)), []int64{r.ElementID}, false)
 		if err != nil {
 			return err
 		}

@@ -62,7 +62,7 @@ func (t *trial) compareBack(ctx context.Context) {
 	}
 	t.notes = append(t.notes,
 		fmt.Sprintf("compared by the older release: %d events stand, %d notices, settled after %s",
-			c.found, len(c.distinct), c.settled.Round(time.Second)))
+			len(c.standing), len(c.distinct), c.settled.Round(time.Second)))
 	if err := errors.Join(t.start(ctx, t.newer), t.end(t.older)); err != nil {
 		t.complaints.add("the releases could not be exchanged again: %v", err)
 	}

@@ -36,6 +36,12 @@ type school struct {
 
 type fields = map[string]any
 
+// eventAt returns the fields of an event.
+func (sc *school) eventAt(title string, starts time.Time, length time.Duration) fields {
+	return fields{"body": title, "event_category_id": sc.category, "starts_at": starts.Format(time.RFC3339),
+		"ends_at": starts.Add(length).Format(time.RFC3339)}
+}
+
 // newSchool makes the school. Nothing is broken yet.
 func newSchool(ctx context.Context, s *system) (*school, error) {
 	c, err := client.New(s.url, client.Options{UserAgent: "belfry-endure"})

@@ -22,6 +22,9 @@ const (
 	seriesBegin = days + 7
 )
 
+// daily is the rule of all series.
+var daily = fmt.Sprintf("FREQ=DAILY;COUNT=%d", occurrences)
+
 // repeated is a series in the ledger.
 type repeated struct {
 	title  string
@@ -29,9 +32,6 @@ type repeated struct {
 	stands verdict
 	events []int64 // as the answer has them; nil: there was none
 }
-
-// starts is when the occurrence of that place begins.
-func (r *repeated) starts(place int) time.Time { return r.first.AddDate(0, 0, place) }
 
 // hallsThere is how many halls there are.
 const hallsThere = 3
@@ -50,9 +50,8 @@ func (sc *school) fillHalls(ctx context.Context) error {
 		h := hall{room: m.element("Location", rooms+n, fields{})}
 		first := firstDay.AddDate(0, 0, seriesBegin).Add(9 * time.Hour)
 		m.do(func() error {
-			made, err := sc.client.Repeat(ctx, fields{"body": "Hall", "event_category_id": sc.category,
-				"starts_at": first.Format(time.RFC3339), "ends_at": first.Add(time.Hour).Format(time.RFC3339)},
-				[]int64{h.room}, fields{"rule": fmt.Sprintf("FREQ=DAILY;COUNT=%d", occurrences)}, "allow")
+			made, err := sc.client.Repeat(ctx, sc.eventAt("Hall", first, time.Hour), []int64{h.room},
+				fields{"rule": daily}, "allow")
 			h.series = made.Series.ID("id")
 			for _, e := range made.Series.Records("events") {
 				h.events = append(h.events, e.ID("id"))
@@ -127,10 +126,8 @@ func (w *writer) series(ctx context.Context) bool {
 	day := firstDay.AddDate(0, 0, seriesBegin+w.dice.IntN(days))
 	r := &repeated{title: word("Series"), first: day.Add(9 * time.Hour)}
 	a, v := w.attempt(ctx, w.writer, kindSeries, http.MethodPost, "/api/events", fields{
-		"event": fields{"body": r.title, "event_category_id": w.category,
-			"starts_at": r.first.Format(time.RFC3339), "ends_at": r.first.Add(time.Hour).Format(time.RFC3339)},
+		"event": w.eventAt(r.title, r.first, time.Hour), "repeat": fields{"rule": daily},
 		"elements": sent(w.pick(w.rooms), w.pick(w.groups)),
-		"repeat":   fields{"rule": fmt.Sprintf("FREQ=DAILY;COUNT=%d", occurrences)},
 	}, nil)
 	if r.stands = v; v == done {
 		var reply struct {
@@ -172,7 +169,7 @@ func (c *check) compareSeries(ctx context.Context) error {
 			whole := len(found.Events) == occurrences
 			for place, e := range found.Events {
 				ids = append(ids, e.ID)
-				whole = whole && e.StartsAt.Equal(r.starts(place))
+				whole = whole && e.StartsAt.Equal(r.first.AddDate(0, 0, place))
 			}
 			switch {
 			case len(ids) == 0 && r.stands != done:

@@ -22,6 +22,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/frontdoor"
 	"github.com/belfry-schools/belfry/pkg/frontdoor/fleet"
 	"github.com/belfry-schools/belfry/pkg/mongostore"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/service/names"
 	"github.com/belfry-schools/belfry/pkg/service/process"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
@@ -48,9 +49,8 @@ type system struct {
 	stores   *stores.Running
 	wires    map[string]*storetest.Line // by what is behind each
 	fleet    []*replica
-	plan     *fleet.Fleet
-	door     *process.Keeper
 	endpoint *receivers.Endpoint
+	stops    []func() error
 
 	newer, older release // older has no name where only one release runs
 
@@ -94,19 +94,18 @@ func startSystem(ctx context.Context, o arguments, console *console) (_ *system,
 	if err != nil {
 		return nil, err
 	}
+	s.atStop(s.stores.Stop)
 	if s.endpoint, err = receivers.StartEndpoint(receivers.EndpointOptions{}); err != nil {
 		return nil, err
 	}
+	s.atStop(func() error { s.endpoint.Close(); return nil })
 	if err := s.connect(ctx); err != nil {
 		return nil, err
 	}
 	if err := s.build(ctx, o.older); err != nil {
 		return nil, err
 	}
-	if err := s.launch(ctx, o.replicas); err != nil {
-		return nil, err
-	}
-	return s, nil
+	return s, s.launch(ctx, o.replicas)
 }
 
 // namesReplicaSet reports whether a MongoDB is a replica set with a primary to step down.
@@ -135,12 +134,21 @@ func (s *system) connect(ctx context.Context) error {
 		return err
 	}
 	s.db = s.client.Database(database)
+	s.atStop(func() error {
+		ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
+		defer cancel()
+		if s.replicaSet {
+			return errors.Join(s.db.Drop(ctx), s.client.Disconnect(ctx))
+		}
+		return s.client.Disconnect(ctx)
+	})
 	options, err := redis.ParseURL(s.stores.RedisURL)
 	if err != nil {
 		return err
 	}
 	logging.Disable() // of each connection that it does not get
 	s.redis = redis.NewClient(options)
+	s.atStop(s.redis.Close)
 	return nil
 }
 
@@ -172,14 +180,12 @@ func (s *system) launch(ctx context.Context, replicas int) error {
 	if s.older.name != "" {
 		first, releases = s.older, append(releases, s.older)
 	}
-	var all []*fleet.Replica
 	for _, service := range names.WithData() {
 		for _, of := range releases {
 			for i := range replicas {
 				r := &fleet.Replica{Service: service, Program: filepath.Join(of.bin, service)}
 				s.fleet = append(s.fleet, &replica{Replica: r, release: of,
 					name: service + "-" + of.name + "-" + strconv.Itoa(i+1)})
-				all = append(all, r)
 			}
 		}
 	}
@@ -187,10 +193,12 @@ func (s *system) launch(ctx context.Context, replicas int) error {
 	if err != nil {
 		return err
 	}
-	s.plan, err = fleet.New(fleet.Options{Replicas: all, Variables: variables, Through: s.through})
+	all := sequence.Map(s.fleet, func(r *replica) *fleet.Replica { return r.Replica })
+	plan, err := fleet.New(fleet.Options{Replicas: all, Variables: variables, Through: s.through})
 	if err != nil {
 		return err
 	}
+	s.atStop(func() error { plan.Close(); return nil })
 	addresses, err := frontdoor.Addresses(1)
 	if err != nil {
 		return err
@@ -200,17 +208,19 @@ func (s *system) launch(ctx context.Context, replicas int) error {
 	for _, r := range s.fleet {
 		arguments = append(arguments, r.Service+"="+r.Public)
 	}
-	s.door = s.keep("frontdoor", func() *exec.Cmd {
+	s.atStop(func() error { return errors.Join(s.end(s.newer), s.end(s.older)) })
+	door := s.keep("frontdoor", func() *exec.Cmd {
 		command := exec.Command(filepath.Join(s.newer.bin, "frontdoor"), arguments...)
 		command.Dir = s.root
 		return command
 	})
+	s.atStop(door.Stop)
 	if err := s.start(ctx, first); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, startTimeout)
 	defer cancel()
-	return s.door.Await(ctx, process.Serves(s.url+"/api/openapi.json"))
+	return door.Await(ctx, process.Serves(s.url+"/api/openapi.json"))
 }
 
 // start starts the processes of a release, and waits until they are ready.
@@ -250,6 +260,7 @@ func (s *system) through(name, address string) (string, error) {
 	wire, near, err := storetest.NewLine(address)
 	if err == nil {
 		s.wires[name] = wire
+		s.atStop(func() error { wire.Cut(); return nil })
 	}
 	return near, err
 }
@@ -299,38 +310,18 @@ func (s *system) storesAnswer(ctx context.Context) bool {
 	return err == nil
 }
 
-// stop stops everything. The folder stays, for its logs, unless the run has passed or was interrupted.
+// stop stops everything that was started, the last first. The folder stays, for its logs, unless the run has passed or
+// was interrupted.
 func (s *system) stop(over bool) error {
 	var faults []error
-	if s.door != nil {
-		faults = append(faults, s.door.Stop())
-	}
-	faults = append(faults, s.end(s.newer), s.end(s.older))
-	if s.plan != nil {
-		s.plan.Close()
-	}
-	if s.endpoint != nil {
-		s.endpoint.Close()
-	}
-	for _, wire := range s.wires {
-		wire.Cut()
-	}
-	if s.client != nil {
-		ctx, cancel := context.WithTimeout(context.Background(), stopTimeout)
-		defer cancel()
-		if s.replicaSet {
-			faults = append(faults, s.db.Drop(ctx))
-		}
-		faults = append(faults, s.client.Disconnect(ctx))
-	}
-	if s.redis != nil {
-		faults = append(faults, s.redis.Close())
-	}
-	if s.stores != nil {
-		faults = append(faults, s.stores.Stop())
+	for _, stop := range slices.Backward(s.stops) {
+		faults = append(faults, stop())
 	}
 	if over && !s.kept && s.dir != "" {
 		faults = append(faults, os.RemoveAll(s.dir))
 	}
 	return errors.Join(faults...)
 }
+
+// atStop makes stop call a function.
+func (s *system) atStop(do func() error) { s.stops = append(s.stops, do) }

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/service/background"
 )
 
@@ -23,9 +25,9 @@ const (
 	stepDownEvery = 30 * time.Second
 )
 
-// outage is how long Belfry took to recover from a fault.
+// outage is how long Belfry took at most to recover from a kind of fault.
 type outage struct {
-	fault string
+	times int
 	store time.Duration // from the fault's end until the stores answered
 	back  time.Duration // from then until writes of each kind were answered by each replica
 }
@@ -38,10 +40,10 @@ type trial struct {
 	console    *console
 	complaints complaints
 	probes     *writer
-	rounds     int // of probes that must be answered in a row
-	outages    []outage
-	notes      []string // what the report says besides
-	stepDowns  int      // of the primary of a replica set
+	rounds     int               // of probes that must be answered in a row
+	outages    map[string]outage // by kind; two faults at once are a kind of their own
+	notes      []string          // what the report says besides
+	stepDowns  int               // of the primary of a replica set
 }
 
 func newTrial(s *system, l *ledger, o arguments, console *console) *trial {
@@ -50,7 +52,7 @@ func newTrial(s *system, l *ledger, o arguments, console *console) *trial {
 	if o.older != "" {
 		rounds *= 2 // each release has as many
 	}
-	return &trial{system: s, ledger: l, dice: dice, console: console, rounds: rounds,
+	return &trial{system: s, ledger: l, dice: dice, console: console, rounds: rounds, outages: map[string]outage{},
 		probes: &writer{ledger: l, hasty: true, dice: rand.New(rand.NewPCG(o.seed, 1<<33))}}
 }
 
@@ -62,10 +64,10 @@ func (t *trial) run(ctx context.Context, end time.Time) {
 	}
 	var stepping sync.WaitGroup
 	if t.replicaSet {
-		stop := make(chan struct{})
-		stepping.Go(func() { t.stepDown(ctx, stop) })
+		until, stop := context.WithCancel(ctx)
+		stepping.Go(func() { t.stepDown(until) })
 		defer stepping.Wait()
-		defer close(stop)
+		defer stop()
 	}
 	var deck []fault
 	for time.Now().Before(end) && ctx.Err() == nil {
@@ -94,13 +96,9 @@ func (t *trial) shuffled() []fault {
 // suffer lets faults happen one after the other, ends them, and waits until Belfry is back; false if it does not come
 // back.
 func (t *trial) suffer(ctx context.Context, faults []fault) bool {
-	name := ""
+	name := strings.Join(sequence.Map(faults, func(f fault) string { return f.name }), " and ")
 	var mends []func() error
 	for _, f := range faults {
-		if name != "" {
-			name += " and "
-		}
-		name += f.name
 		mend, err := f.begin()
 		if err != nil {
 			t.complaints.add("the fault %q could not be made: %v", f.name, err)
@@ -149,12 +147,17 @@ func (t *trial) await(ctx context.Context, after string) bool {
 			return false
 		}
 	}
-	o := outage{fault: after, store: answered.Sub(began), back: since.Sub(answered)}
-	t.outages = append(t.outages, o)
-	t.console.line("%-55s stores %5.1f s, then Belfry %5.1f s", after, o.store.Seconds(), o.back.Seconds())
-	if o.back > backWithin {
-		t.complaints.add("after %s Belfry took %s to come back", after, o.back.Round(time.Second))
+	store, back := answered.Sub(began), since.Sub(answered)
+	t.console.line("%-55s stores %5.1f s, then Belfry %5.1f s", after, store.Seconds(), back.Seconds())
+	if back > backWithin {
+		t.complaints.add("after %s Belfry took %s to come back", after, back.Round(time.Second))
 	}
+	kind := after
+	if strings.Contains(after, " and ") {
+		kind = "two at once"
+	}
+	o := t.outages[kind]
+	t.outages[kind] = outage{o.times + 1, max(o.store, store), max(o.back, back)}
 	return true
 }
 

@@ -31,9 +31,7 @@ func (w *writer) create(ctx context.Context) *booking {
 	if b.wantsBuses = w.flag(3); b.wantsBuses {
 		elements = append(elements, sent(w.minibuses, w.minibuses)...)
 	}
-	body := fields{"event": fields{"body": b.title, "event_category_id": w.category,
-		"starts_at": b.starts().Format(time.RFC3339), "ends_at": b.starts().Add(time.Minute).Format(time.RFC3339)},
-		"elements": elements}
+	body := fields{"event": w.eventAt(b.title, b.starts(), time.Minute), "elements": elements}
 	a, v := w.attempt(ctx, w.writer, kindEvent, http.MethodPost, "/api/events", body, nil)
 	if b.stands = v; v == done {
 		e := w.eventOf(a)
