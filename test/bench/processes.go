@@ -1,10 +1,8 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"os/exec"
 	"slices"
@@ -111,13 +109,13 @@ func pids(kind string) ([]int, error) {
 
 // kindNames returns the kinds in the order of the table.
 func kindNames() []string {
-	order := map[string]int{}
-	for i, k := range kinds {
-		if _, found := order[k.kind]; !found {
-			order[k.kind] = i
+	var names []string
+	for _, k := range kinds {
+		if !slices.Contains(names, k.kind) {
+			names = append(names, k.kind)
 		}
 	}
-	return slices.SortedFunc(maps.Keys(order), func(a, b string) int { return cmp.Compare(order[a], order[b]) })
+	return names
 }
 
 const (

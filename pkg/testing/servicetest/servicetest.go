@@ -269,10 +269,8 @@ func (s *System) signal(t testing.TB, service string, signal syscall.Signal) {
 // Restart starts a service again that was killed or stopped, at the same addresses.
 func (s *System) Restart(t testing.TB, service string) {
 	t.Helper()
-	for _, r := range s.replicas[service] {
-		if err := r.start(); err != nil {
-			t.Fatalf("%v\n%s", err, s.complaints())
-		}
+	for i := range s.replicas[service] {
+		s.StartReplica(t, service, i)
 	}
 }
 
