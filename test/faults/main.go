@@ -22,7 +22,7 @@ type arguments struct {
 	duration time.Duration
 	rate     int
 	seed     uint64
-	replicas int
+	replicas int // of each service and release: two in all
 	dir      string
 	older    string // commit of the release before, "": only one release runs
 }
@@ -112,7 +112,6 @@ func parse(args []string) (arguments, error) {
 	flags.DurationVar(&o.duration, "duration", 30*time.Minute, "how long Belfry is written to and broken")
 	flags.IntVar(&o.rate, "rate", 50, "most writes a second; a slow machine makes fewer")
 	flags.Uint64Var(&o.seed, "seed", uint64(time.Now().Unix()), "seed of the faults and of the writes")
-	flags.IntVar(&o.replicas, "replicas", 0, "processes of each service and release; 0: two in all")
 	flags.StringVar(&o.older, "older", "", "in place of faults, exchange this release and the one of this `revision`; "+
 		"previous: the release before")
 	flags.StringVar(&o.dir, "dir", "", "folder of data and logs, kept when the run fails; empty: a temporary one")
@@ -122,10 +121,8 @@ func parse(args []string) (arguments, error) {
 	if flags.NArg() > 0 {
 		return arguments{}, fmt.Errorf("unknown argument %q", flags.Arg(0))
 	}
-	if o.replicas == 0 {
-		if o.replicas = 2; o.older != "" {
-			o.replicas = 1
-		}
+	if o.replicas = 2; o.older != "" {
+		o.replicas = 1
 	}
 	if o.dir != "" { // programs run in other folders
 		var err error
@@ -133,8 +130,8 @@ func parse(args []string) (arguments, error) {
 			return arguments{}, err
 		}
 	}
-	if o.duration <= 0 || o.rate < 1 || o.rate > 1000 || o.replicas < 1 || o.replicas > 8 {
-		return arguments{}, errors.New("-duration must be more than 0, -rate 1 to 1,000, -replicas 1 to 8")
+	if o.duration <= 0 || o.rate < 1 || o.rate > 1000 {
+		return arguments{}, errors.New("-duration must be more than 0, -rate 1 to 1,000")
 	}
 	return o, nil
 }

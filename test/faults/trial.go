@@ -19,6 +19,8 @@ const (
 	backWithin = time.Minute
 	// hopeless is how long the run waits for that before it ends.
 	hopeless = 5 * time.Minute
+	// rounds is how many probes in a row must be answered: two for each of the two replicas.
+	rounds = 4
 	// look is the pause between two looks at what recovers.
 	look = 100 * time.Millisecond
 	// stepDownEvery is how often the primary of a real replica set is stepped down.
@@ -40,7 +42,6 @@ type trial struct {
 	console    *console
 	complaints complaints
 	probes     *writer
-	rounds     int               // of probes that must be answered in a row
 	outages    map[string]outage // by kind; two faults at once are a kind of their own
 	notes      []string          // what the report says besides
 	stepDowns  int               // of the primary of a replica set
@@ -48,11 +49,7 @@ type trial struct {
 
 func newTrial(s *system, l *ledger, o arguments, console *console) *trial {
 	dice := rand.New(rand.NewPCG(o.seed, 1<<32))
-	rounds := 2 * o.replicas
-	if o.older != "" {
-		rounds *= 2 // each release has as many
-	}
-	return &trial{system: s, ledger: l, dice: dice, console: console, rounds: rounds, outages: map[string]outage{},
+	return &trial{system: s, ledger: l, dice: dice, console: console, outages: map[string]outage{},
 		probes: &writer{ledger: l, hasty: true, dice: rand.New(rand.NewPCG(o.seed, 1<<33))}}
 }
 
@@ -131,7 +128,7 @@ func (t *trial) await(ctx context.Context, after string) bool {
 	}
 	answered := time.Now()
 	since, streak := answered, 0 // when the first probe was answered of those after which all were
-	for streak < t.rounds {
+	for streak < rounds {
 		switch t.probe(ctx) {
 		case true:
 			if streak == 0 {
