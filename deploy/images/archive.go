@@ -70,8 +70,3 @@ func tarFolder(out io.Writer, folder string) error {
 	}
 	return w.Close()
 }
-
-func countBytes(r io.ReadCloser) (int64, error) {
-	n, err := io.Copy(io.Discard, r)
-	return n, errors.Join(err, r.Close())
-}

@@ -13,6 +13,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
+	"github.com/google/go-containerregistry/pkg/v1/partial"
 	"github.com/google/go-containerregistry/pkg/v1/types"
 
 	"github.com/belfry-schools/belfry/deploy/images/layers"
@@ -166,15 +167,11 @@ func measure(image v1.Image) (built, error) {
 		if err != nil {
 			return b, err
 		}
-		plain, err := l.Uncompressed()
+		uncompressed, err := partial.UncompressedSize(l)
 		if err != nil {
 			return b, err
 		}
-		n, err := countBytes(plain)
-		if err != nil {
-			return b, err
-		}
-		b.compressed, b.uncompressed = b.compressed+compressed, b.uncompressed+n
+		b.compressed, b.uncompressed = b.compressed+compressed, b.uncompressed+uncompressed
 	}
 	b.digest, err = image.Digest()
 	return b, err

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os/exec"
 	"strconv"
 	"strings"
 	"time"
@@ -19,12 +18,11 @@ type source struct {
 // describe reads the state of a checkout from git. A version that is given is kept.
 func describe(ctx context.Context, checkout, version string) (source, error) {
 	git := func(args ...string) (string, error) {
-		out, err := exec.CommandContext(ctx, "git", append([]string{"-C", checkout}, args...)...).Output()
+		said, err := output(ctx, checkout, "git", args...)
 		if err != nil {
-			return "", fmt.Errorf("images carry the commit they are made from, and git %s fails in %s: %w", args[0],
-				checkout, err)
+			return "", fmt.Errorf("images carry the commit they are made from, and git fails in %s: %w", checkout, err)
 		}
-		return strings.TrimSpace(string(out)), nil
+		return strings.TrimSpace(said), nil
 	}
 	shown, err := git("show", "--no-patch", "--format=%H %ct")
 	if err != nil {
