@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -155,16 +154,9 @@ func (c config) school(now time.Time) demo.Options {
 }
 
 func readDemoRecord(path string) (demoRecord, error) {
-	text, err := os.ReadFile(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return demoRecord{}, nil
-	}
-	if err != nil {
-		return demoRecord{}, err
-	}
 	var r demoRecord
-	if err := json.Unmarshal(text, &r); err != nil {
-		return demoRecord{}, fmt.Errorf("%s: %w", path, err)
+	if err := wholefile.ReadJSON(path, &r); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return demoRecord{}, err
 	}
 	return r, nil
 }

@@ -20,6 +20,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/cmd/belfryctl/demo"
+	"github.com/belfry-schools/belfry/cmd/belfryctl/wholefile"
 	"github.com/belfry-schools/belfry/pkg/importer/load"
 	"github.com/belfry-schools/belfry/pkg/testing/checkout"
 )
@@ -67,11 +68,7 @@ func (s stored) of(name string) int64 {
 // load imports the demo school with belfryctl, unless it is there.
 func (s *school) load(ctx context.Context) error {
 	done := filepath.Join(s.dir, loadedFile)
-	text, err := os.ReadFile(done)
-	if err == nil {
-		err = json.Unmarshal(text, &s.loaded)
-	}
-	if !errors.Is(err, fs.ErrNotExist) {
+	if err := wholefile.ReadJSON(done, &s.loaded); !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	dir := filepath.Join(s.dir, "bundle")
@@ -89,10 +86,7 @@ func (s *school) load(ctx context.Context) error {
 	if err := s.importBundle(ctx, dir); err != nil {
 		return err
 	}
-	if text, err = json.Marshal(s.loaded); err != nil {
-		return err
-	}
-	return errors.Join(os.RemoveAll(dir), os.WriteFile(done, text, 0o600))
+	return errors.Join(os.RemoveAll(dir), wholefile.WriteJSON(done, s.loaded))
 }
 
 // importBundle runs belfryctl, and records its time and memory.

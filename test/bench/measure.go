@@ -3,13 +3,13 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"time"
+
+	"github.com/belfry-schools/belfry/cmd/belfryctl/wholefile"
 )
 
 // result is what was measured of a call with some number of clients.
@@ -100,13 +100,12 @@ func (r result) String() string {
 
 // readResults reads the results of another run.
 func readResults(path string) ([]result, error) {
-	text, err := os.ReadFile(path)
-	if err != nil {
+	var all []result
+	if err := wholefile.ReadJSON(path, &all); err != nil {
 		return nil, err
 	}
-	var all []result
-	if err := json.Unmarshal(text, &all); err != nil || len(all) == 0 {
-		return nil, fmt.Errorf("%s holds no results: %w", path, err)
+	if len(all) == 0 {
+		return nil, fmt.Errorf("%s holds no results", path)
 	}
 	return all, nil
 }

@@ -4,6 +4,7 @@ package wholefile
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 )
@@ -26,6 +27,18 @@ func WriteJSON(path string, value any) error {
 		return err
 	}
 	return Write(path, append(text, '\n'))
+}
+
+// ReadJSON reads a file of JSON into a value.
+func ReadJSON(path string, into any) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return err
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("%s: %w", path, err)
+	}
+	return nil
 }
 
 // Create is Write for a content that write produces. It goes into a file beside path, which is synced and then renamed.

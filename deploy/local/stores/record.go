@@ -1,7 +1,6 @@
 package stores
 
 import (
-	"encoding/json"
 	"errors"
 	"io/fs"
 	"math/rand/v2"
@@ -30,7 +29,7 @@ var errNotRunning = errors.New("the stores do not run")
 // keeper left: until a new one has entered itself as the holder of the lock, the old one is named there.
 func readRecord(dir string) (record, error) {
 	var rec record
-	err := readJSON(filepath.Join(dir, recordFile), &rec)
+	err := wholefile.ReadJSON(filepath.Join(dir, recordFile), &rec)
 	if errors.Is(err, fs.ErrNotExist) {
 		return rec, errNotRunning
 	}
@@ -80,7 +79,7 @@ func (at site) port(variable string) (int, error) {
 	}
 	path := filepath.Join(at.dir, "ports.json")
 	ports := map[string]int{}
-	if err := readJSON(path, &ports); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := wholefile.ReadJSON(path, &ports); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		ports = map[string]int{} // the file is incomplete after a crash: choose again
 	}
 	if last, ok := ports[variable]; ok && listenable(last) == nil {
@@ -113,11 +112,3 @@ func listenable(port int) error {
 }
 
 func local(port int) string { return net.JoinHostPort("127.0.0.1", strconv.Itoa(port)) }
-
-func readJSON(path string, into any) error {
-	text, err := os.ReadFile(path)
-	if err != nil {
-		return err
-	}
-	return json.Unmarshal(text, into)
-}
