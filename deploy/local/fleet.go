@@ -93,18 +93,29 @@ func (f *replicas) start(ctx context.Context) error {
 		r.launch()
 	}
 	for _, r := range f.all {
-		if err := r.await(ctx); err != nil {
-			return err
+		soon, cancel := context.WithTimeout(ctx, readyTimeout)
+		err := r.keeper.Await(soon, r.Ready)
+		cancel()
+		if errors.Is(err, process.ErrEnded) {
+			return fmt.Errorf("%s ended while starting; its log is %s", r.name, r.file)
+		}
+		if err != nil {
+			return fmt.Errorf("%s is not ready: %w", r.name, err)
 		}
 		f.log.Info("ready", "service", r.name)
 	}
 	return nil
 }
 
-// stop stops the replicas in reverse order of their start.
+// stop stops the replicas in reverse order of their start: each gets SIGTERM, and is killed after endTimeout.
 func (f *replicas) stop() {
 	for _, r := range slices.Backward(f.all) {
-		r.end()
+		if r.keeper == nil {
+			continue
+		}
+		if err := r.keeper.Stop(); err != nil {
+			f.log.Warn("did not stop", "service", r.name, "error", err.Error())
+		}
 	}
 	f.plan.Close()
 }
@@ -132,28 +143,4 @@ func (r *replica) launch() {
 				"service", r.name, "how", err.Error(), "pause", pause.String())
 		},
 	})
-}
-
-// await returns once the process is ready.
-func (r *replica) await(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
-	defer cancel()
-	err := r.keeper.Await(ctx, r.Ready)
-	if errors.Is(err, process.ErrEnded) {
-		return fmt.Errorf("%s ended while starting; its log is %s", r.name, r.file)
-	}
-	if err != nil {
-		return fmt.Errorf("%s is not ready: %w", r.name, err)
-	}
-	return nil
-}
-
-// end sends the process SIGTERM, and kills it after endTimeout.
-func (r *replica) end() {
-	if r.keeper == nil {
-		return
-	}
-	if err := r.keeper.Stop(); err != nil {
-		r.log.Warn("did not stop", "service", r.name, "error", err.Error())
-	}
 }

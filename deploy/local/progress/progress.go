@@ -2,7 +2,7 @@
 package progress
 
 import (
-	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -54,21 +54,11 @@ func Run(ctx context.Context, say func(format string, args ...any), cmd *exec.Cm
 
 // newest returns the last line of a command's output, cut to a terminal's width.
 func newest(path string) string {
-	f, err := os.Open(path)
-	if err != nil {
-		return err.Error()
+	line := []rune(cmp.Or(strings.TrimSpace(Tail(path, 1)), "working"))
+	if len(line) > 90 {
+		return string(line[:90]) + "…"
 	}
-	defer f.Close() //nolint:errcheck // only read
-	line := "working"
-	for in := bufio.NewScanner(f); in.Scan(); {
-		if text := strings.TrimSpace(in.Text()); text != "" {
-			line = text
-		}
-	}
-	if runes := []rune(line); len(runes) > 90 {
-		line = string(runes[:90]) + "…"
-	}
-	return line
+	return string(line)
 }
 
 // Tail returns the last lines of a file, or the error when it cannot be read.
