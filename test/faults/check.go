@@ -384,7 +384,8 @@ func (c *check) compareCalendars(ctx context.Context) error {
 			got := slices.Sorted(slices.Values(sequence.Map(list, func(l listing) int64 { return l.Event.ID })))
 			want := slices.Sorted(slices.Values(c.elements[element]))
 			if err == nil && !slices.Equal(got, want) {
-				c.complaints.add("the calendar of element %d has %d events, the ledger %d", element, len(got), len(want))
+				c.complaints.add("the calendar of element %d has %d events, the ledger %d", element, len(got),
+					len(want))
 			}
 			return err
 		})

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -235,39 +234,9 @@ func proxy() []string {
 	})
 }
 
-// own changes the owner of a folder, and of all in it, to a user of the root folder.
-func (d debian) own(folder, user string) error {
-	uid, gid, err := d.ids(user)
-	if err != nil {
-		return err
-	}
-	return filepath.WalkDir(folder, func(path string, entry fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		info, err := entry.Info()
-		if err != nil {
-			return err
-		}
-		if owner, ok := info.Sys().(*syscall.Stat_t); ok && int(owner.Uid) == uid && int(owner.Gid) == gid {
-			return nil
-		}
-		return os.Lchown(path, uid, gid)
-	})
-}
-
-// ids looks a user up in the root folder, whose ids differ from the machine's.
-func (d debian) ids(user string) (uid, gid int, err error) {
-	text, err := os.ReadFile(filepath.Join(d.root, "etc/passwd"))
-	if err != nil {
-		return 0, 0, err
-	}
-	for line := range strings.Lines(string(text)) {
-		if fields := strings.Split(line, ":"); len(fields) > 3 && fields[0] == user {
-			uid, uidErr := strconv.Atoi(fields[2])
-			gid, gidErr := strconv.Atoi(fields[3])
-			return uid, gid, errors.Join(uidErr, gidErr)
-		}
-	}
-	return 0, 0, fmt.Errorf("%s has no user %s; remove it, and it is built again", d.root, user)
+// own changes the owner of a folder, and of all in it, to a user of the root folder, whose ids differ from the
+// machine's.
+func (d debian) own(ctx context.Context, say *speaker, folder, user string) error {
+	return progress.Run(ctx, say.line,
+		d.command(contained, "root", folder, "chown", "--no-dereference", "--recursive", user+":", inside))
 }

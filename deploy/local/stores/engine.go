@@ -11,7 +11,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"strconv"
 	"strings"
 	"syscall"
 
@@ -134,16 +133,7 @@ func endBackends(data string) {
 	if err != nil {
 		return // there is no data yet
 	}
-	processes, _ := filepath.Glob("/proc/[0-9]*") // the pattern is right
-	for _, process := range processes {
-		// the link's text is as the process sees it, which has a root folder of its own; its target is the folder
-		if at, err := os.Stat(filepath.Join(process, "cwd")); err != nil || !os.SameFile(at, folder) {
-			continue
-		}
-		if pid, err := strconv.Atoi(filepath.Base(process)); err == nil {
-			_ = syscall.Kill(pid, syscall.SIGKILL) // it may have ended already
-		}
-	}
+	signalAll(linkedTo(folder, "cwd"), syscall.SIGKILL)
 }
 
 // cluster makes the database cluster when there is none, and removes what a crash left beside one. The caller holds
@@ -157,7 +147,7 @@ func cluster(ctx context.Context, at site, root debian, folder string) error {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		at.say.line("making the database cluster in %s", data)
-		if err := errors.Join(needSpace(folder, 512<<20), root.own(folder, "postgres")); err != nil {
+		if err := errors.Join(needSpace(folder, 512<<20), root.own(ctx, at.say, folder, "postgres")); err != nil {
 			return err
 		}
 		initdb := root.command(contained, "postgres", folder, postgresPrograms+"initdb", "-D", inside+"/data.draft",
@@ -177,7 +167,7 @@ func cluster(ctx context.Context, at site, root debian, folder string) error {
 			return err
 		}
 	}
-	return root.own(folder, "postgres")
+	return root.own(ctx, at.say, folder, "postgres")
 }
 
 // engineBinary returns the engine, built from its module into the cache. Its name holds a hash of what it is built

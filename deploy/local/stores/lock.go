@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -118,27 +119,28 @@ func signalAll(pids []int, s syscall.Signal) {
 
 // openers lists the processes, other than this one, that have the file open.
 func openers(path string) ([]int, error) {
-	want, err := os.Stat(path)
+	file, err := os.Stat(path)
 	if err != nil {
 		return nil, err
 	}
-	links, err := filepath.Glob("/proc/[0-9]*/fd/*")
-	if err != nil {
-		return nil, err
-	}
-	seen := map[int]bool{os.Getpid(): true}
+	return slices.DeleteFunc(linkedTo(file, "fd/*"), func(pid int) bool { return pid == os.Getpid() }), nil
+}
+
+// linkedTo lists the processes of which such a link in /proc leads to the file. The link's text is no help: it is as
+// the process sees it, which may have a root folder of its own.
+func linkedTo(file os.FileInfo, link string) []int {
 	var pids []int
+	links, _ := filepath.Glob("/proc/[0-9]*/" + link) // the pattern is right
 	for _, link := range links {
 		pid, err := strconv.Atoi(strings.Split(link, "/")[2])
-		if err != nil || seen[pid] {
+		if err != nil || slices.Contains(pids, pid) {
 			continue
 		}
-		if open, err := os.Stat(link); err == nil && os.SameFile(open, want) {
-			seen[pid] = true
+		if at, err := os.Stat(link); err == nil && os.SameFile(at, file) {
 			pids = append(pids, pid)
 		}
 	}
-	return pids, nil
+	return pids
 }
 
 // holder returns the process that holds the lock of dir; false when there is none.

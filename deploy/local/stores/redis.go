@@ -20,7 +20,7 @@ func redisStore(ctx context.Context, at site) (store, error) {
 	if err != nil {
 		root, err := debianRoot(ctx, at.say)
 		if err == nil {
-			err = root.own(folder, "redis")
+			err = root.own(ctx, at.say, folder, "redis")
 		}
 		if err != nil {
 			return store{}, err

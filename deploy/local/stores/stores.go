@@ -136,23 +136,21 @@ func (r *Running) start(ctx context.Context, o Options, chosen choice) error {
 func (r *Running) await(ctx context.Context, s store) error {
 	ctx, cancel := context.WithTimeout(ctx, startPatience)
 	defer cancel()
-	failed := make(chan error, len(r.keepers))
+	ctx, fail := context.WithCancelCause(ctx)
+	defer fail(nil)
 	for _, k := range r.keepers {
 		go func() {
 			select {
 			case <-k.Hopeless():
 				last := progress.Tail(k.logPath, 8)
-				failed <- fmt.Errorf("%s does not stay up; the end of %s:\n%s", k.name, k.logPath, last)
-				cancel()
+				fail(fmt.Errorf("%s does not stay up; the end of %s:\n%s", k.name, k.logPath, last))
 			case <-ctx.Done():
 			}
 		}()
 	}
 	err := s.ready(ctx)
-	select {
-	case reason := <-failed:
-		return reason
-	default:
+	if cause := context.Cause(ctx); cause != nil && !errors.Is(cause, ctx.Err()) {
+		return cause
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("%s did not answer within %s; its logs are in %s: %w", s.name, startPatience,
