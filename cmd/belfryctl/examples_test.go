@@ -65,7 +65,7 @@ func everyCommand() map[string]*cobra.Command {
 func TestDocs_CommandsAreThoseOfTheHelp(t *testing.T) {
 	t.Parallel()
 	page := "# Commands of belfryctl\n\nFrom the commands' help, by `UPDATE=1 go test ./cmd/belfryctl -run Docs`. " +
-		"[belfryctl.md](belfryctl.md) has what holds for\nseveral.\n\n| command | does |\n|---|---|\n"
+		"[belfryctl.md](belfryctl.md) has what holds\nfor several.\n\n| command | does |\n|---|---|\n"
 	all := everyCommand()
 	for _, words := range slices.Sorted(maps.Keys(all)) {
 		use := strings.TrimPrefix(strings.TrimSuffix(all[words].UseLine(), " [flags]"), "belfryctl ")

@@ -59,7 +59,7 @@ func (s *Service) Deactivate(ctx context.Context, p principal.Principal, id int6
 }
 
 // RenewUUID replaces a user's uuid by a random one and returns it. All sessions, tokens and feeds of the user end.
-// NotFound; Forbidden when the user is not p's, or the element is withheld from p.
+// NotFound; Forbidden when the user is not p's, or may do what p may not, or its element is withheld from p.
 func (s *Service) RenewUUID(ctx context.Context, p principal.Principal, id int64) (string, error) {
 	uuid := newUUID()
 	may := func(u User) error { return s.mayActAs(ctx, p, u) }
