@@ -17,7 +17,10 @@ import (
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/event"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/mongo/options"
 	"go.mongodb.org/mongo-driver/v2/mongo/readpref"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
 
 	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/record"
@@ -178,6 +181,9 @@ func TestUnavailable(t *testing.T) {
 		{"the client is closed", mongo.ErrClientDisconnected, true},
 		{"a broken connection", mongo.CommandError{Labels: []string{"NetworkError"}}, true},
 		{"not confirmed in time", mongo.WriteException{WriteConcernError: &mongo.WriteConcernError{Code: 64}}, true},
+		{"a server left the replica set", topology.ErrServerClosed, true},
+		{"its connections are closed", topology.ErrPoolClosed, true},
+		{"a name is not resolved", topology.ConnectionError{Wrapped: &net.DNSError{}}, true},
 		{"any other", errors.New("x"), false},
 		{"not found", record.ErrNotFound, false},
 	} {
@@ -268,5 +274,44 @@ func TestUnavailable_ADatabaseThatIsGoneOrTooSlow(t *testing.T) {
 	cancel()
 	if err := db.Collection("c").FindOne(cancelled, bson.D{}).Err(); err == nil || mongostore.Unavailable(err) {
 		t.Errorf("cancelled: %v", err)
+	}
+}
+
+// Operations that wait for a connection while another breaks got an error of the driver that was answered as a fault of
+// the service: an import gave up, where 503 has it try again.
+func TestUnavailable_AWaitForAConnectionWhenOthersBreak(t *testing.T) {
+	line, _, uri, _ := storetest.Lines(t)
+	asked := make(chan struct{}, 100)
+	client, err := mongo.Connect(options.Client().ApplyURI(uri).SetMaxPoolSize(1).
+		SetServerSelectionTimeout(time.Second).SetPoolMonitor(&event.PoolMonitor{Event: func(e *event.PoolEvent) {
+		if e.Type == event.ConnectionCheckOutStarted {
+			asked <- struct{}{}
+		}
+	}}))
+	errortest.None(t, err)
+	defer func() { errortest.None(t, client.Disconnect(context.Background())) }()
+	errortest.None(t, client.Ping(t.Context(), nil))
+	<-asked
+	line.Hang()
+	const reads = 4
+	failed := make(chan error, reads)
+	for range reads {
+		go func() { failed <- client.Database("none").Collection("none").FindOne(t.Context(), bson.D{}).Err() }()
+		<-asked
+	}
+	line.Cut()
+	cleared := 0
+	for range reads {
+		err := <-failed
+		if !mongostore.Unavailable(err) {
+			t.Errorf("not unavailable: %v", err)
+		}
+		var wait driver.RetryablePoolError
+		if errors.As(err, &wait) {
+			cleared++
+		}
+	}
+	if cleared == 0 {
+		t.Error("no read waited for a connection")
 	}
 }

@@ -3,9 +3,11 @@ package mongostore
 import (
 	"context"
 	"errors"
+	"net"
 	"regexp"
 
 	"go.mongodb.org/mongo-driver/v2/mongo"
+	"go.mongodb.org/mongo-driver/v2/x/mongo/driver"
 	"go.mongodb.org/mongo-driver/v2/x/mongo/driver/topology"
 )
 
@@ -32,15 +34,27 @@ var refusedBy = regexp.MustCompile(`duplicate key error collection: \S+ index: (
 	`Duplicate key violation on the requested collection: Index '([^']+)'`)
 
 // Unavailable says whether err means that the database is away or too slow, so that a later try may succeed: no
-// server found, a broken connection, a deadline passed, an election, a write not confirmed in time. A cancelled
-// context does not count: the caller went away.
+// server found, a broken connection, a wait for one that ended when others broke, a deadline passed, an election, a
+// write not confirmed in time. A cancelled context does not count: the caller went away.
 func Unavailable(err error) bool {
 	if err == nil || errors.Is(err, context.Canceled) {
 		return false
 	}
-	var selection topology.ServerSelectionError
-	if errors.As(err, &selection) || mongo.IsTimeout(err) || mongo.IsNetworkError(err) ||
-		errors.Is(err, mongo.ErrClientDisconnected) {
+	if mongo.IsTimeout(err) || mongo.IsNetworkError(err) {
+		return true
+	}
+	// of a server that leaves the replica set, and of a client that closes
+	for _, closed := range []error{topology.ErrServerClosed, topology.ErrPoolClosed, mongo.ErrClientDisconnected} {
+		if errors.Is(err, closed) {
+			return true
+		}
+	}
+	var (
+		selection topology.ServerSelectionError
+		cleared   driver.RetryablePoolError
+		name      *net.DNSError
+	)
+	if errors.As(err, &selection) || errors.As(err, &cleared) || errors.As(err, &name) {
 		return true
 	}
 	if server, ok := errors.AsType[mongo.ServerError](err); ok {
