@@ -311,12 +311,12 @@ func (o office) refusals(t *testing.T) {
 	o.fails(t, exitUsage, `unknown command "lst" for "belfryctl users"`, "users", "lst")
 	o.fails(t, exitUsage, `"x" is neither an id nor an e-mail address`, "users", "show", "x")
 	o.fails(t, exitUsage, `"x" is neither an id nor a key`, "elements", "show", "x")
-	o.fails(t, exitUsage, `"fly" is no permission`, "users", "add", "--name", "A", "--email", "a@b.example", "--grant",
+	o.fails(t, exitUsage, `"fly" is not a permission`, "users", "add", "--name", "A", "--email", "a@b.example", "--grant",
 		"fly")
 	o.fails(t, exitUsage, "--limit takes", "audit", "--limit", "0")
 	o.fails(t, exitUsage, "--limit takes", "access", "--limit", "100001")
 	o.fails(t, exitUsage, `"x" is neither an id nor a key`, "access", "--element", "x")
-	o.fails(t, exitUsage, `"post" is no service`, "audit", "--service", "post")
+	o.fails(t, exitUsage, `"post" is not a service`, "audit", "--service", "post")
 	o.fails(t, exitFailure, "no user has the address", "users", "show", "stranger@school.example")
 	o.fails(t, exitFailure, "no element has the key Staff:99", "elements", "show", "Staff:99")
 	o.fails(t, exitFailure, "no category has the name", "categories", "change", "Nonsense")

@@ -32,8 +32,8 @@ type logFlags struct {
 func (f *logFlags) add(flags *pflag.FlagSet, did string) {
 	flags.StringVar(&f.user, "user", "", "only "+did+", itself or switched to another; an id or an e-mail address")
 	flags.StringVar(&f.since, "since", "",
-		"only entries since then: a day, an instant (2026-09-07T08:00:00Z), or a time ago (90m, 24h)")
-	flags.IntVar(&f.limit, "limit", 100, "how many entries at most, 1 to 100,000")
+		"only entries since a day, an instant (2026-09-07T08:00:00Z), or for a duration up to now (90m, 24h)")
+	flags.IntVar(&f.limit, "limit", 100, "maximum number of entries, 1 to 100,000")
 }
 
 // ask adds the flags to a query.
@@ -61,24 +61,24 @@ type auditFlags struct {
 func auditCommand(s surroundings) *cobra.Command {
 	var f auditFlags
 	command := &cobra.Command{
-		Use: "audit", Short: "Show who did what, as which user, to which record, when and from where",
-		Long: `Shows the audit of all services as one, the newest entry first.
+		Use: "audit", Short: "Show who changed which record, when, as which user and from where",
+		Long: `Shows the entries of all services together, newest first.
 
 --record takes a record such as Event:12, or a type: User, Element, Membership, Event,
-Commitment, Request, EventCategory, Note, Import, Webhook. An entry is found by the records that
-it touches as well: a commitment's decision also by its event. A batch of an import is two
-entries, import and imported, and its records have none of their own. Of uuids and of what notes
-say, only that they changed is kept. An administrator of schools is shown what was done to its
-users, elements, memberships, categories and webhooks, and to events that are its schools'
-alone. The login is as for import.`,
+Commitment, Request, EventCategory, Note, Import, Webhook. It also finds entries of related
+records: a decision on a commitment is found by its event. A batch of an import has two entries,
+import and imported, and none for each record. The values of uuids and the texts of notes are
+not recorded, only that they changed. Administrators of schools see the entries of their
+schools' users, elements, memberships, categories and webhooks, and of events whose elements all
+belong to their schools.`,
 		Example: `  belfryctl audit --since 24h
   belfryctl audit --record Event:12
   belfryctl audit --user anna.bell@school.example --since 2026-09-01 --limit 500 -o json`,
 	}
 	flags := command.Flags()
-	flags.StringVar(&f.record, "record", "", "only entries about this record, or this type of record")
+	flags.StringVar(&f.record, "record", "", "only entries about this record or type of record")
 	f.add(flags, "what this user did")
-	flags.StringSliceVar(&f.services, "service", names.WithData(), "only the audit of these services")
+	flags.StringSliceVar(&f.services, "service", names.WithData(), "only entries of these services")
 	complete(command, "service", names.WithData()...)
 	return administrative(s, command, func(j job) error { return runAudit(j, f) })
 }
@@ -86,7 +86,7 @@ alone. The login is as for import.`,
 func runAudit(j job, f auditFlags) error {
 	for _, service := range f.services {
 		if !slices.Contains(names.WithData(), service) {
-			return &usageError{fmt.Errorf("%q is no service; there are %s", service,
+			return &usageError{fmt.Errorf("%q is not a service; there are %s", service,
 				strings.Join(names.WithData(), ", "))}
 		}
 	}
@@ -177,10 +177,10 @@ func accessCommand(s surroundings) *cobra.Command {
 	var f logFlags
 	var element string
 	command := &cobra.Command{
-		Use: "access", Short: "Show who has read whose detail or timetable, as which user, when and from where",
-		Long: `Shows the log of reads of people's data, the newest entry first. It leaves out users who read
-their own, and equal reads of an hour are one entry. Entries are kept for as long as
-accessLogDays says. The login is as for import.`,
+		Use: "access", Short: "Show who has viewed whose detail or timetable, when, as which user and from where",
+		Long: `Shows the log of reads of people's data, newest entry first. Reads of one's own data are not
+recorded. Repeated reads within an hour are one entry. The setting accessLogDays says how long
+entries are kept.`,
 		Example: `  belfryctl access --element 68 --since 2026-09-01
   belfryctl access --user anna.bell@school.example --limit 100000 -o json > reads.json`,
 	}

@@ -439,7 +439,7 @@ func TestInterface_AnInterruptedCommandSaysWhetherItGoesOn(t *testing.T) {
 		want string
 	}{
 		"/api/admin/import/events": {[]string{"import", clienttest.Folder(t, small)},
-			"belfryctl: interrupted; the same command again goes on to the same end\n"},
+			"belfryctl: interrupted; run the same command again to continue\n"},
 		"/api/eventcategories": {[]string{"book", "Quiz", "--category", "Club", "--from", "2026-12-02"},
 			"belfryctl: interrupted\n"},
 	} {
@@ -465,9 +465,9 @@ func TestAnImportThatEndsInTheMiddleSaysThatAPartIsIn(t *testing.T) {
 		code    int
 		want    string
 	}{
-		"a batch": {false, exitFailure, "403 Forbidden; what was written before stays, at least 3 records; run the " +
+		"a batch": {false, exitFailure, "403 Forbidden; what was written stays, at least 3 records; run the " +
 			"import again\n"},
-		"a record": {true, exitRefused, "have changed since, and the 3 records written stay\n"},
+		"a record": {true, exitRefused, "have changed since; the 3 records already written stay\n"},
 	} {
 		school := clienttest.NewSchool(t)
 		var moved atomic.Bool

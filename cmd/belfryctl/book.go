@@ -16,9 +16,9 @@ func bookCommand(s surroundings) *cobra.Command {
 	var of booking
 	var anyway bool
 	command := &cobra.Command{
-		Use: "book TITLE NAME…", Short: "Make an event of people, rooms and things",
-		Long: `Makes an event that you own, with an element for each NAME. What another busy event holds at
-that time is left out, and the exit code is 4, unless --anyway.
+		Use: "book TITLE NAME…", Short: "Book people, rooms and things for a new event",
+		Long: `Creates an event that you own, with an element for each NAME. Elements that are already booked
+at that time are left out, and the exit code is 4; --anyway books them too.
 
 ` + aboutNames,
 		Example: "  belfryctl book 'Cricket away' 'Great Hall' gordon --category Fixture --from '2026-11-28 14:00' " +
@@ -28,8 +28,8 @@ that time is left out, and the exit code is 4, unless --anyway.
 	}
 	flags := command.Flags()
 	of.flags(command)
-	flags.BoolVar(&anyway, "anyway", false, "book what is taken as well")
-	flags.Bool(dryRun, false, "say what would be made, and make nothing")
+	flags.BoolVar(&anyway, "anyway", false, "book elements that are already booked, too")
+	flags.Bool(dryRun, false, "show what would be created, and create nothing")
 	return administrative(s, command, func(j job) error {
 		booked, err := j.book(of, anyway)
 		if err != nil {
@@ -56,10 +56,10 @@ type booking struct {
 
 func (b *booking) flags(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringVar(&b.from, "from", "", "when it begins: 2026-11-28, or 2026-11-28 10:00 where the deployment is")
-	flags.StringVar(&b.to, "to", "", "when it ends; without it at once, or with the day")
-	flags.StringVar(&b.category, "category", "", "the event's category: its name or its id")
-	flags.BoolVar(&b.allDay, "all-day", false, "whole days; the last is the day of --to")
+	flags.StringVar(&b.from, "from", "", "start: 2026-11-28, or 2026-11-28 10:00 in the deployment's time zone")
+	flags.StringVar(&b.to, "to", "", "end; without it, the event has no duration, or lasts one day")
+	flags.StringVar(&b.category, "category", "", "category of the event, a name or an id")
+	flags.BoolVar(&b.allDay, "all-day", false, "whole days, up to and including the day of --to")
 	_, _ = command.MarkFlagRequired("from"), command.MarkFlagRequired("category")
 }
 
@@ -137,13 +137,13 @@ func completeBooking(s surroundings) cobra.CompletionFunc {
 }
 
 func seriesCommand(s surroundings) *cobra.Command {
-	return family("series", "Make, show and change events that repeat",
+	return family("series", "Manage recurring events",
 		`A series is an event for each occurrence of a rule. Each is decided by itself. cancel deletes
 them.`,
 		makeSeriesCommand(s),
 		administrative(s, &cobra.Command{
-			Use: "show ID", Short: "Show a series with its events as they are now",
-			Long:    `ID is that of the series; each of its events has it. The login is as for import.`,
+			Use: "show ID", Short: "Show a series and its current events",
+			Long:    `ID is the id of the series, which each of its events shows.`,
 			Example: "  belfryctl series show 1 -o wide",
 		}, showSeries),
 		changeSeriesCommand(s))
@@ -154,10 +154,10 @@ func makeSeriesCommand(s surroundings) *cobra.Command {
 	var rule, during, clashes string
 	var except, notDuring []string
 	command := &cobra.Command{
-		Use: "make TITLE NAME…", Short: "Make an event for each occurrence of a rule",
-		Long: `Makes a series of events that you own, each with an element for each NAME: all of them, or none.
-RULE is an RRULE of RFC 5545 with an UNTIL or a COUNT; --from and --to are the first time at
-which it is asked. CATEGORY is a name or an id.
+		Use: "make TITLE NAME…", Short: "Create an event for each occurrence of a rule",
+		Long: `Creates a series of events that you own, each with an element for each NAME. Either all events
+are created or none. RULE is an RRULE of RFC 5545 with UNTIL or COUNT; --from and --to are the
+time of the first occurrence. CATEGORY is a name or an id.
 
 ` + aboutNames,
 		Example: "  belfryctl series make Choir 'Great Hall' gordon --category Club --from '2027-01-12 16:00' " +
@@ -167,13 +167,13 @@ which it is asked. CATEGORY is a name or an id.
 	}
 	flags := command.Flags()
 	of.flags(command)
-	flags.StringVar(&rule, "rule", "", "how they repeat, such as FREQ=WEEKLY;COUNT=10")
-	flags.StringSliceVar(&except, "except", nil, "days (2027-02-16) on which none begins")
-	flags.StringVar(&during, "during", "", "only on days of events of this CATEGORY, or CATEGORY=TITLE")
+	flags.StringVar(&rule, "rule", "", "how the event repeats, such as FREQ=WEEKLY;COUNT=10")
+	flags.StringSliceVar(&except, "except", nil, "days (2027-02-16) on which no event starts")
+	flags.StringVar(&during, "during", "", "only on days with an event of this CATEGORY, or CATEGORY=TITLE")
 	flags.StringArrayVar(&notDuring, "not-during", nil,
-		"not on days of events of this CATEGORY, or CATEGORY=TITLE; give it once for each")
+		"not on days with an event of this CATEGORY, or CATEGORY=TITLE; repeatable")
 	clashesFlag(command, &clashes, "refuse", aboutClashes)
-	flags.Bool(dryRun, false, "say what would be made, and make nothing")
+	flags.Bool(dryRun, false, "show what would be created, and create nothing")
 	_ = command.MarkFlagRequired("rule")
 	return administrative(s, command, func(j job) error {
 		fields, elements, err := of.read(j)
@@ -234,7 +234,7 @@ func plannedCells(e api.EventSummary) []any {
 func (j job) clashesOf(clashes []client.Record) {
 	all := client.As[struct{ Clashes api.Clashes }](client.Record{"clashes": clashes}).Clashes
 	for _, c := range all {
-		fmt.Fprintf(j.s.err, "%s is already booked for %s, at number %d of the series\n", c.Element.Name, c.Event.Body,
+		fmt.Fprintf(j.s.err, "%s is already booked for %s, in event %d of the series\n", c.Element.Name, c.Event.Body,
 			c.Place)
 	}
 }
@@ -294,9 +294,10 @@ func changeSeriesCommand(s surroundings) *cobra.Command {
 	var of seriesChange
 	command := &cobra.Command{
 		Use: "change EVENT", Short: "Change all events of the series of an event",
-		Long: `Changes the event and all others of its series, all or none; with --following those before it
-stay. They get the same title and category, and move by the clock as the event moves. One that
-was changed by itself before stays as it is, unless --overwrite. CATEGORY is a name or an id.`,
+		Long: `Changes all events of the series, or with --following only the event and those after it. Either
+all are changed or none. They get the same title and category, and move by as many days and
+hours as the event. Events that were changed individually stay as they are, unless --overwrite
+is given. CATEGORY is a name or an id.`,
 		Example: "  belfryctl series change 'Junior choir' --on 2027-02-16 --following \\\n" +
 			"    --from '2027-02-16 16:30' --to '2027-02-16 17:30' --dry-run",
 	}
@@ -324,13 +325,13 @@ func (c *seriesChange) flags(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringVar(&c.title, "title", "", "the new title")
 	flags.StringVar(&c.category, "category", "", "the new CATEGORY")
-	flags.StringVar(&c.from, "from", "", "when the event begins from now on")
-	flags.StringVar(&c.to, "to", "", "when the event ends from now on")
-	flags.BoolVar(&c.allDay, "all-day", false, "whole days from now on; false: no longer")
-	flags.BoolVar(&c.following, "following", false, "leave those before the event")
-	flags.BoolVar(&c.overwrite, "overwrite", false, "change those too that were changed by themselves")
+	flags.StringVar(&c.from, "from", "", "the event's new start")
+	flags.StringVar(&c.to, "to", "", "the event's new end")
+	flags.BoolVar(&c.allDay, "all-day", false, "make them whole days; with =false, make them timed")
+	flags.BoolVar(&c.following, "following", false, "leave earlier events as they are")
+	flags.BoolVar(&c.overwrite, "overwrite", false, "also change events that were changed individually")
 	clashesFlag(command, &c.clashes, "refuse", aboutClashes)
-	flags.Bool(dryRun, false, "say what would be changed, and change nothing")
+	flags.Bool(dryRun, false, "show what would be changed, and change nothing")
 }
 
 // scopeOf says which events of a series a call is about.
@@ -382,14 +383,14 @@ func (j job) occurrencesChanged(series client.Record) error {
 	if err := list(j, "changed", series.Records("changed"), "id,starts,ends", plannedCells); err != nil {
 		return err
 	}
-	return leftOut(j, series, "Left as they were:", "id,starts,reason,event_id", func(r client.Record) []any {
+	return leftOut(j, series, "Not changed:", "id,starts,reason,event_id", func(r client.Record) []any {
 		e, l := client.As[api.EventSummary](r), client.As[api.LeftOut](r)
 		return []any{orNone(e.ID), timesOf(e).start(), l.Reason, orNone(l.EventID)}
 	})
 }
 
 // aboutClashes describes --clashes.
-const aboutClashes = "where an element is taken: allow, report, skip or refuse"
+const aboutClashes = "if an element is already booked: allow, report, skip or refuse"
 
 func clashesFlag(command *cobra.Command, of *string, unless, about string) {
 	command.Flags().StringVar(of, "clashes", unless, about)

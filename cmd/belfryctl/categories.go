@@ -23,7 +23,7 @@ var categories = resource{path: categoryPath, part: "eventcategory", id: job.cat
 
 func categoriesCommand(s surroundings) *cobra.Command {
 	return family("categories", "List and change the categories of events",
-		"CATEGORY is an id or a name. The login is as for import.",
+		"CATEGORY is an id or a name.",
 		administrative(s, &cobra.Command{
 			Use: "list", Short: "List the categories, by id",
 			Example: "  belfryctl categories list -o wide",
@@ -33,7 +33,7 @@ func categoriesCommand(s surroundings) *cobra.Command {
 			Example: "  belfryctl categories add --name Exam --pecking-order 30 --busy --clash-check",
 		}),
 		categories.changes(s, &cobra.Command{
-			Use: "change CATEGORY", Short: "Change a category; what is not given stays",
+			Use: "change CATEGORY", Short: "Change the given fields of a category",
 			Example: "  belfryctl categories change Fixture --privileged=false",
 		}))
 }
@@ -62,9 +62,9 @@ func listCategories(j job) error {
 // addCategoryFlags adds the flags of a category's fields.
 func addCategoryFlags(command *cobra.Command) {
 	flags := command.Flags()
-	flags.String("name", "", "the name, which no other category of its school has, or of none")
-	flags.Int("pecking-order", 0, "where it stands among categories")
-	flags.String("school", "", "the group of the school whose own it is; empty: of none, which takes admin")
+	flags.String("name", "", "name, unique within its school, or among categories of no school")
+	flags.Int("pecking-order", 0, "position among the categories")
+	flags.String("school", "", "group of the school that it belongs to; empty: none, which needs admin")
 	for _, flag := range categoryFlags {
 		flags.Bool(strings.ReplaceAll(flag, "_", "-"), false, "whether it is "+flag)
 	}

@@ -28,18 +28,18 @@ func checkCommand(s surroundings) *cobra.Command {
 	var at connection
 	command := &cobra.Command{
 		Use:   "check",
-		Short: "Check that a deployment works, from a login to a note",
-		Long: `Logs in, makes an event with a note, reads both, deletes them and logs out, and tells how each
-step went. Both stores and all services but the console take part. It stops at the first step
-that fails, with exit code 1. At the end it tells on how many elements no one decides; that is
-not a fault of the deployment.
+		Short: "Check that a deployment works",
+		Long: `Logs in, creates an event with a note, reads both, deletes them and logs out. This uses both
+stores and every service but the console. It prints the result of each step and stops at the
+first one that fails (exit code 1). It also prints the number of elements that no one can decide
+on, which is not an error.
 
-What it made is deleted, also when a step fails; the audit keeps that it was there. The event is
-on ` + checkDay + ` and has no elements. In a deployment that has no category of events it adds
-one, "` + checkName + `", which stays, for nothing deletes a category.
+The event is on ` + checkDay + ` and has no elements. It is deleted even if a step fails; its
+entries in the audit stay. A deployment without any category of events gets one,
+"` + checkName + `", which stays because categories can't be deleted.
 
-With --route the calls go to the services themselves, as within a cluster without a front door:
-each path to the address with the longest prefix of it.`,
+--route calls the services directly, as is needed in a cluster without a front door: each path
+goes to the address with the longest matching prefix.`,
 		Example: `  belfryctl check --url https://belfry.school.example
   belfryctl check --route /api=http://localhost:8080`,
 	}
@@ -92,16 +92,16 @@ func (k *check) run(ctx context.Context, uuid string) bool {
 		do   func() error
 	}{
 		{"log in", func() error { return signIn(ctx, k.c, uuid) }},
-		{"ask who that is", func() error { return k.whoAmI(ctx) }},
+		{"read the session", func() error { return k.whoAmI(ctx) }},
 		{"list elements", func() error { _, err := k.c.Empty(ctx); return err }},
-		{"look who decides", func() error { return k.findUnattended(ctx) }},
+		{"count elements without a decider", func() error { return k.findUnattended(ctx) }},
 		{"choose a category", func() (err error) { category, err = k.category(ctx); return err }},
 		{"create an event", func() error { return k.createEvent(ctx, category) }},
 		{"read the event", func() error { return k.reads(ctx, k.event, "event", "body") }},
 		{"add a note", func() (err error) { note, err = k.addNote(ctx); return err }},
 		{"read the note", func() error { return k.reads(ctx, note, "note", "contents") }},
 		{"delete the event", func() error { return k.deleteEvent(ctx) }},
-		{"miss the note", func() error { return k.misses(ctx, note, "note") }},
+		{"check that the note is gone", func() error { return k.misses(ctx, note, "note") }},
 		{"log out", func() error { return k.c.Logout(ctx) }},
 	} {
 		if !k.step(next.name, next.do) {
@@ -109,7 +109,7 @@ func (k *check) run(ctx context.Context, uuid string) bool {
 		}
 	}
 	if len(k.Unattended) > 0 && !k.quiet {
-		fmt.Fprintf(k.s.out, "NOTE    no one decides on %d elements: they are controlled, and none of their "+
+		fmt.Fprintf(k.s.out, "NOTE    no one can decide on %d elements: they are controlled, and none of their "+
 			"administrators can log in. See belfryctl elements list --unattended --current\n", len(k.Unattended))
 	}
 	return true

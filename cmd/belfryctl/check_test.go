@@ -55,7 +55,7 @@ func TestCheck(t *testing.T) {
 	hall := admin.Import(t, "locations", object{"key": "h", "name": "Hall"})["h"]
 	admin.Put(t, fmt.Sprintf("/api/admin/elements/%d/administrators/%d", hall, una), nil).Must(t, 200)
 	if code, out, _ := belfryctl(t, env, "check", "--url", system.URL); code != exitOK ||
-		!strings.Contains(out, "NOTE    no one decides on 1 elements") {
+		!strings.Contains(out, "NOTE    no one can decide on 1 elements") {
 		t.Errorf("by the front door: %d %s", code, out)
 	}
 	left("a check by the front door")

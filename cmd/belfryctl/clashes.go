@@ -14,23 +14,22 @@ func clashesCommand(s surroundings) *cobra.Command {
 	var from, to string
 	command := &cobra.Command{
 		Use:   "clashes",
-		Short: "Find pupils who are elsewhere during their lessons, and bring the notes that say so up to date",
-		Long: `Checks the events of categories with clash_check that start on the days, and finds the pupils of
-each whom another event takes up at the same time. Each such event gets a note for staff that
-says who, where, and how many of how many; notes that are no longer right are changed or
-removed. The deployment does the same by itself every night; see BELFRY_CLASH_NOTES_AT. Running
-it again changes nothing that is still right.
+		Short: "Update the notes on pupils who are elsewhere during their lessons",
+		Long: `Checks the events that start on the given days and whose category has clash_check. An event with
+pupils who are in another event at the same time gets a note for staff, which says how many are
+elsewhere, who and where. Notes that are no longer right are changed or removed. The deployment
+does the same every night; see BELFRY_CLASH_NOTES_AT.
 
-The table has the events with pupils elsewhere. The login is as for import.`,
+The table lists the events with pupils elsewhere.`,
 		Example: `  belfryctl clashes
   belfryctl clashes --from 2026-09-07 --to 2026-09-11 --dry-run
   belfryctl clashes --from 2026-09-07 -o json`,
 	}
 	flags := command.Flags()
 	flags.StringVar(&from, "from", "",
-		"the first day (YYYY-MM-DD); today when only --to is given, the days of the nightly check when neither is")
-	flags.StringVar(&to, "to", "", "the last day; that of --from when only that is given; at most 366 days")
-	flags.Bool(dryRun, false, "find the same and write nothing")
+		"first day (YYYY-MM-DD); today if only --to is given; without either, the days of the nightly check")
+	flags.StringVar(&to, "to", "", "last day (default that of --from); at most 366 days")
+	flags.Bool(dryRun, false, "show what would be found, and write nothing")
 	return administrative(s, command, func(j job) error { return runClashes(j, from, to) })
 }
 

@@ -17,8 +17,8 @@ import (
 )
 
 func commitmentsCommand(s surroundings) *cobra.Command {
-	return family("commitments", "Decide on what elements are asked for",
-		"The login is that of an administrator of the elements, in BELFRY_UUID.", decideCommand(s))
+	return family("commitments", "Decide on requested commitments",
+		"The user has to be an administrator of the elements.", decideCommand(s))
 }
 
 func decideCommand(s surroundings) *cobra.Command {
@@ -26,32 +26,33 @@ func decideCommand(s surroundings) *cobra.Command {
 	var reason string
 	var really bool
 	command := &cobra.Command{
-		Use: "decide STATUS", Short: "List many commitments, and decide on them at once",
-		Long: `Lists the commitments that you may decide on and that meet every --filter. With --really it
-makes them STATUS: confirmed, rejected, noted, or requested again. One that is refused, because
-another user has decided on it meanwhile for instance, is listed with the reason; the others are
-decided all the same, and the exit code is 4.
+		Use: "decide STATUS", Short: "Decide on many commitments",
+		Long: `Lists the commitments that you may decide on and that match every --filter; at least one is
+required. With --really it sets their status to STATUS: confirmed, rejected, noted or requested.
+Each is decided separately, oldest event first. Refused decisions, for instance because someone
+else has decided meanwhile, are listed with the reason (exit code 4). If the deployment goes
+down, the rest are listed as not tried (exit code 1): run the same command again.
 
 A filter is NAME=VALUE:
-  status=requested    of this status (without it: requested); several are separated by commas
-  element='Great Hall' of this element: its id, or a name as for find
-  type=Location       of elements of this type
-  category=Trip       of events of this category: its name or its id
-  title=cricket       of events with this in their title, in any case and without accents
-  from=2026-11-28     of events that start on this day or later, where the deployment is
-  to=2026-11-30       of events that start on this day or earlier
-  asked-by=a@b.example asked for by the user with this address or id`,
+  status=requested     this status (default requested); separate several by commas
+  element='Great Hall' this element: its id, or a name as for find
+  type=Location        elements of this type
+  category=Trip        events of this category: its name or id
+  title=cricket        events with this text in their title; case and accents are ignored
+  from=2026-11-28      events that start on this day or later, in the deployment's time zone
+  to=2026-11-30        events that start on this day or earlier
+  asked-by=a@b.example requested by the user with this address or id`,
 		Example: "  belfryctl commitments decide confirmed --filter element='Great Hall' --filter category=Lesson\n" +
 			"  belfryctl commitments decide rejected --filter title=disco --reason 'The hall is painted' --really",
 		ValidArgs: []string{"confirmed", "rejected", "noted", "requested"},
 	}
 	flags := command.Flags()
-	flags.StringArrayVar(&filters, "filter", nil, "which commitments: NAME=VALUE; may be repeated, and all must hold")
-	flags.StringVar(&reason, "reason", "", "why; shown to the user who asked")
-	flags.BoolVar(&really, "really", false, "decide; without it they are only listed")
+	flags.StringArrayVar(&filters, "filter", nil, "NAME=VALUE that the commitments match; repeatable")
+	flags.StringVar(&reason, "reason", "", "reason, shown to the user who asked")
+	flags.BoolVar(&really, "really", false, "decide; without it, only list them")
 	return administrative(s, command, func(j job) error {
 		if !slices.Contains(command.ValidArgs, j.args[0]) {
-			return &usageError{fmt.Errorf("%q is no decision: %s", j.args[0], strings.Join(command.ValidArgs, ", "))}
+			return &usageError{fmt.Errorf("%q is not a decision: %s", j.args[0], strings.Join(command.ValidArgs, ", "))}
 		}
 		query, meets, err := j.readFilters(filters)
 		if err != nil {
@@ -67,7 +68,7 @@ type filter func(api.DecidedCommitment) bool
 // readFilters reads --filter: a query of the list, and what has to hold of each of its commitments.
 func (j job) readFilters(texts []string) (query url.Values, all []filter, err error) {
 	if len(texts) == 0 {
-		return nil, nil, &usageError{errors.New("no --filter; all that wait for you are --filter status=requested")}
+		return nil, nil, &usageError{errors.New("--filter is missing; status=requested lists all that await you")}
 	}
 	query = url.Values{"limit": {"1000"}, "include": {"category,decisions"}}
 	for _, text := range texts {
@@ -116,7 +117,7 @@ func (j job) filter(name, value string) (f filter, err error) {
 		id, err = j.namedID(value)
 		f = func(c api.DecidedCommitment) bool { return c.Element.ID == id }
 	default:
-		err = &usageError{fmt.Errorf("--filter knows no %q; see --help", name)}
+		err = &usageError{fmt.Errorf("--filter: unknown name %q; see --help", name)}
 	}
 	return f, err
 }
@@ -146,7 +147,7 @@ func (j job) decide(query url.Values, filters []filter, decision map[string]any,
 		fmt.Fprint(j.s.out, summary(len(chosen), refused, really))
 	}
 	if refused > 0 {
-		return partly("some were not decided; the others are")
+		return partly("some commitments were not decided")
 	}
 	return nil
 }
@@ -204,7 +205,7 @@ func (j job) decisions(chosen []client.Record) error {
 
 func summary(chosen, refused int, really bool) string {
 	if !really {
-		return fmt.Sprintf("\n%s chosen, none decided; --really decides\n", number(chosen))
+		return fmt.Sprintf("\n%s listed, none decided; --really decides\n", number(chosen))
 	}
 	return fmt.Sprintf("\n%s decided, %s refused\n", number(chosen-refused), number(refused))
 }

@@ -74,7 +74,7 @@ func TestCommitments_ManyAreDecidedAndOneThatIsRefusedStopsNothing(t *testing.T)
 	valuetest.Same(t, fmt.Sprint(both), "[Bletchley/Website: decided Théâtre/Website: decided]")
 	if out := keeps.does(t, "commitments", "decide", "noted", "--filter", "title=chess"); !strings.Contains(out,
 		"Tue 2026-11-24 09:00  Chess  Clea      would be noted\n") ||
-		!strings.HasSuffix(out, "1 chosen, none decided; --really decides\n") {
+		!strings.HasSuffix(out, "1 listed, none decided; --really decides\n") {
 		t.Error(out)
 	}
 	// What is confirmed can't be noted; the theatre, which waits, can.
@@ -82,14 +82,16 @@ func TestCommitments_ManyAreDecidedAndOneThatIsRefusedStopsNothing(t *testing.T)
 	code, out, errs := belfryctl(t, keeps.env, "commitments", "decide", "noted", "--filter",
 		"status=confirmed,requested", "--really")
 	if code != exitRefused || !strings.Contains(out, "refused: a commitment that is confirmed can't become noted") ||
-		!strings.HasSuffix(out, "1 decided, 1 refused\n") || !strings.Contains(errs, "some were not decided") {
+		!strings.HasSuffix(out, "1 decided, 1 refused\n") ||
+		!strings.Contains(errs, "some commitments were not decided") {
 		t.Errorf("%d %s%s", code, out, errs)
 	}
-	keeps.fails(t, exitUsage, "no --filter", "commitments", "decide", "noted")
-	keeps.fails(t, exitUsage, `knows no "colour"`, "commitments", "decide", "noted", "--filter", "colour=red")
+	keeps.fails(t, exitUsage, "--filter is missing", "commitments", "decide", "noted")
+	keeps.fails(t, exitUsage, `unknown name "colour"`, "commitments", "decide", "noted", "--filter", "colour=red")
 	keeps.fails(t, exitUsage, "is not NAME=VALUE", "commitments", "decide", "noted", "--filter", "status")
 	keeps.fails(t, exitUsage, "is not a day", "commitments", "decide", "noted", "--filter", "from=soon")
-	keeps.fails(t, exitUsage, `"maybe" is no decision`, "commitments", "decide", "maybe", "--filter", "type=Property")
+	keeps.fails(t, exitUsage, `"maybe" is not a decision`,
+		"commitments", "decide", "maybe", "--filter", "type=Property")
 }
 
 // TestCommitments_ADecisionWhoseAnswerWasLostIsDecided: it was made again, met itself, and was listed as refused. One
@@ -142,7 +144,7 @@ func TestCommitments_ADecisionWhoseAnswerWasLostIsDecided(t *testing.T) {
 
 func TestTemplate_IsWrittenOnce(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "school")
-	valuetest.MustSame(t, (office{}).does(t, "template", dir), dir+" has an empty bundle\n")
+	valuetest.MustSame(t, (office{}).does(t, "template", dir), "Wrote an empty bundle to "+dir+"\n")
 	text, err := os.ReadFile(filepath.Join(dir, "administrators.csv"))
 	errortest.None(t, err)
 	valuetest.Same(t, string(text), "element,user\n")

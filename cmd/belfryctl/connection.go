@@ -56,12 +56,12 @@ func (c *connection) flags(flags *pflag.FlagSet, s surroundings) {
 	kept, _ := readContexts(s.env) // what can't be read is reported when the login is needed
 	flags.StringVar(&c.url, "url", cmp.Or(s.env("BELFRY_URL"), kept.Current, defaultURL),
 		"address of the deployment (environment: BELFRY_URL)")
-	flags.StringVar(&c.uuidFile, "uuid-file", "", "file that holds the uuid to log in with (instead of BELFRY_UUID)")
+	flags.StringVar(&c.uuidFile, "uuid-file", "", "file with the uuid to log in with (instead of BELFRY_UUID)")
 }
 
 // routeFlag adds the flag of a command that works without a front door.
 func (c *connection) routeFlag(flags *pflag.FlagSet) {
-	flags.Func("route", "`PREFIX=ADDRESS` of the service that answers paths with the prefix, in place of --url; repeated",
+	flags.Func("route", "`PREFIX=ADDRESS` of a service and the paths that it serves, in place of --url; repeatable",
 		func(text string) error { return c.toServices.UnmarshalText([]byte(text)) })
 }
 

@@ -190,7 +190,7 @@ func TestTokens_AFileOfContextsThatCannotBeReadIsNoLogin(t *testing.T) {
 	errortest.None(t, os.MkdirAll(filepath.Join(folder, "belfry"), 0o700))
 	errortest.None(t, os.WriteFile(filepath.Join(folder, "belfry", "contexts.json"), []byte(`{"token`), 0o600))
 	o := office{env: map[string]string{"XDG_CONFIG_HOME": folder}}
-	o.fails(t, exitFailure, "contexts.json is not as belfryctl wrote it", "whoami")
+	o.fails(t, exitFailure, "contexts.json was not written by belfryctl", "whoami")
 }
 
 func (o office) lookup(name string) string { return o.env[name] }

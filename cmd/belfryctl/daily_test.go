@@ -80,7 +80,7 @@ func TestInterface_Move_KeepsTheLengthAndRefusesWhatIsTaken(t *testing.T) {
 	out := o.does(t, move("chess", "2026-12-03 15:30", "--dry-run")...)
 	valuetest.Has(t, out, "2026-12-03T15:30:00")
 	valuetest.Has(t, out, "2026-12-03T16:30:00")
-	valuetest.Has(t, out, "nothing is written")
+	valuetest.Has(t, out, "nothing was written")
 	o.wantEvent(t, chess, "2026-12-02T15:00", "2026-12-02T16:00", "Great Hall", "AB - Anna Bell")
 	o.does(t, move("house", "14:30")...)
 	o.wantEvent(t, chess, "2026-12-02T14:30", "2026-12-02T15:30", "Great Hall", "AB - Anna Bell")
@@ -112,7 +112,7 @@ func (o office) namesEvents(t *testing.T, chess string) {
 	second := o.club(t, "House chess finals", "2026-12-02 19:00", "2026-12-02 20:00")
 	// The whole title is meant where an event has it.
 	valuetest.Has(t, o.does(t, "cancel", "HOUSE CHÈSS", "--on", "2026-12-02", "--dry-run"), chess+" ")
-	o.fails(t, exitFailure, "several events on 2026-12-02 are named like \"house\": give one of the ids "+chess+
+	o.fails(t, exitFailure, "several events on 2026-12-02 match \"house\": give one of the ids "+chess+
 		" (House chess, Wed 2026-12-02 15:00), "+second+" (House chess finals, Wed 2026-12-02 19:00)",
 		"cancel", "house", "--on", "2026-12-02")
 	o.fails(t, exitFailure, `no event on 2026-12-03 has "house" in its title`, "cancel", "house", "--on", "2026-12-03")
@@ -137,7 +137,7 @@ func (o office) cancels(t *testing.T, chess string) {
 	valuetest.Has(t, o.does(t, "cancel", ids[3], "--following"), "and one other of its series are deleted\n")
 	valuetest.Has(t, o.does(t, "cancel", ids[1], "--all"), "and one other of its series are deleted\n")
 	single := o.ids(t, "book", "Alone", "--category", "Club", "--from", "2027-01-12")
-	o.fails(t, exitFailure, "is in no series", "cancel", single[0], "--all")
+	o.fails(t, exitFailure, "does not belong to a series", "cancel", single[0], "--all")
 }
 
 // A dry run listed events that the user may not delete among those that would go, and a deletion called them
@@ -148,8 +148,8 @@ func (o office) listsWhatStays(t *testing.T) {
 		"--element", "Staff:2")
 	ids := o.choir(t, 3)
 	o.does(t, "series", "change", ids[2], "--following", "--category", "Secret")
-	stays := "event " + ids[2] + " (Busy, Tue 2027-01-26 16:00) stays\n" +
-		"belfryctl: some events of the series may not be deleted by you\n"
+	stays := "event " + ids[2] + " (Busy, Tue 2027-01-26 16:00) was not deleted\n" +
+		"belfryctl: you may not delete some events of the series\n"
 	for _, c := range []struct {
 		args []string
 		out  string
@@ -304,11 +304,11 @@ func (o office) triesABooking(t *testing.T) {
 	quiz := []string{"book", "Quiz", "Great Hall", "Gym", "--category", "Club", "--from", "2026-12-02 15:30",
 		"--to", "2026-12-02 16:30"}
 	code, out, errs := belfryctl(t, o.env, append(quiz, "--dry-run")...)
-	if code != exitRefused || !strings.Contains(out, "Quiz") || !strings.Contains(out, "nothing is written") ||
+	if code != exitRefused || !strings.Contains(out, "Quiz") || !strings.Contains(out, "nothing was written") ||
 		errs != "Great Hall is already booked\nbelfryctl: some elements are left out of the event\n" {
 		t.Errorf("%d\n%s\n%s", code, out, errs)
 	}
-	valuetest.Has(t, o.does(t, append(quiz, "--dry-run", "--anyway")...), "nothing is written")
+	valuetest.Has(t, o.does(t, append(quiz, "--dry-run", "--anyway")...), "nothing was written")
 	var read struct {
 		DryRun bool `json:"dry_run"`
 		Event  struct{ Body string }
@@ -332,7 +332,7 @@ func (o office) notes(t *testing.T, chess string) {
 }
 
 func (o office) feeds(t *testing.T) {
-	valuetest.Has(t, o.does(t, "feed", "add", "hall", "--dry-run"), "a feed of Great Hall would be made")
+	valuetest.Has(t, o.does(t, "feed", "add", "hall", "--dry-run"), "a feed of Great Hall would be created")
 	valuetest.Len(t, cells(o.does(t, "feed", "list", "hall")), 1)
 	read := func(address string) int {
 		path := strings.TrimPrefix(strings.TrimSpace(address), o.system.URL)

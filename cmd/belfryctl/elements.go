@@ -23,8 +23,7 @@ var entityTypes = []string{"Staff", "Pupil", "Location", "Group", "Property", "S
 
 func elementsCommand(s surroundings) *cobra.Command {
 	return family("elements", "List and change people, rooms, groups and things",
-		`ELEMENT is an id, or the key that it was imported with, such as Staff:17. The login is as for
-import.`,
+		`ELEMENT is an id or an import key such as Staff:17.`,
 		listElements(s),
 		administrative(s, &cobra.Command{
 			Use: "show ELEMENT", Short: "Show an element",
@@ -38,11 +37,11 @@ import.`,
 			ValidArgs: entityTypes,
 		}),
 		elements.changes(s, &cobra.Command{
-			Use: "change ELEMENT", Short: "Change an element; what is not given stays, what is empty is emptied",
+			Use: "change ELEMENT", Short: "Change the given fields of an element; an empty value clears a field",
 			Example: "  belfryctl elements change Location:G71 --name 'Room 71' --short-name ''",
 		}),
 		administrative(s, &cobra.Command{
-			Use: "retire ELEMENT", Short: "Make an element no longer current; its history stays",
+			Use: "retire ELEMENT", Short: "Make an element no longer current; its events stay",
 			Example: "  belfryctl elements retire Staff:17",
 		}, func(j job) error { return elements.remove(j, "", "element %d is no longer current") }, dataFormats...))
 }
@@ -58,11 +57,11 @@ func listElements(s surroundings) *cobra.Command {
 			"  belfryctl elements list --unattended --current\n" +
 			"  belfryctl elements list --school Group:north --type Pupil",
 	}
-	command.Flags().StringVar(&entityType, "type", "", "only those of this type: "+strings.Join(entityTypes, ", "))
-	command.Flags().BoolVar(&current, "current", false, "only those that are current; with =false those that are not")
+	command.Flags().StringVar(&entityType, "type", "", "only elements of this type: "+strings.Join(entityTypes, ", "))
+	command.Flags().BoolVar(&current, "current", false, "only current elements; with =false, only those that are not")
 	command.Flags().BoolVar(&unattended, "unattended", false,
-		"only those that no one decides on: controlled, and none of their administrators can log in")
-	command.Flags().StringVar(&school, "school", "", "only those that belong to this school today: an id or a key")
+		"only controlled elements none of whose administrators can log in")
+	command.Flags().StringVar(&school, "school", "", "only elements that belong to this school today, an id or a key")
 	complete(command, "type", entityTypes...)
 	return administrative(s, command, func(j job) error {
 		query := url.Values{}
@@ -94,18 +93,18 @@ func listElements(s surroundings) *cobra.Command {
 func detailFlags(command *cobra.Command) {
 	flags := command.Flags()
 	for name, usage := range map[string]string{
-		"name": "of all types but Staff and Pupil, whose names are made of the others", "initials": "Staff",
+		"name": "not of Staff and Pupil, whose names are composed of other fields", "initials": "Staff",
 		"title": "Staff", "forename": "Staff and Pupil", "surname": "Staff and Pupil", "known-as": "Pupil",
 		"year-group": "Pupil", "house-name": "Pupil", "tutor-group": "Pupil", "email": "Staff and Pupil",
-		"short-name": "Location", "description": "Group", "uuid": "36 characters; made up when not given",
-		"open-to": "all: users of other schools book it at once; not of Staff and Pupil",
+		"short-name": "Location", "description": "Group", "uuid": "36 characters; generated if not given",
+		"open-to": "all: users of other schools may book it without approval; not of Staff and Pupil",
 	} {
 		flags.String(name, "", usage)
 	}
-	flags.Bool("resource", false, "Group: a resource group, whose items are asked for by number")
+	flags.Bool("resource", false, "Group: a resource group, whose items are requested by number")
 	flags.Bool("school", false, "Group: the group of a school")
 	flags.Bool("make-public", false, "Property")
-	flags.Bool("current", true, "whether it is found by searches")
+	flags.Bool("current", true, "whether searches find it")
 }
 
 // detailFields returns the fields of an element that were given; an empty text empties its field.
@@ -120,21 +119,20 @@ func detailFields(j job) (map[string]any, error) {
 }
 
 func administratorsCommand(s surroundings) *cobra.Command {
-	return family("administrators", "Say who decides on an element",
-		`An element with an administrator is controlled: to book it is to ask. ELEMENT is an id or a key
-such as Property:1, USER an id or an e-mail address that only one user has. The login is as for
-import.`,
+	return family("administrators", "List and change who decides on an element",
+		`An element with an administrator is controlled: bookings need approval. ELEMENT is an id or an
+import key such as Property:1; USER is an id, or an e-mail address that only one user has.`,
 		administrative(s, &cobra.Command{
 			Use: "list ELEMENT", Short: "List the administrators of an element",
 			Example: "  belfryctl administrators list Property:1",
 		}, listAdministrators),
 		administrative(s, &cobra.Command{
-			Use: "add ELEMENT USER", Short: "Make a user an administrator of an element, which controls it",
+			Use: "add ELEMENT USER", Short: "Make a user an administrator of an element, which then needs approval",
 			Example: "  belfryctl administrators add Property:1 anna.bell@school.example",
 		}, addAdministrator),
 		administrative(s, &cobra.Command{
 			Use:     "remove ELEMENT USER",
-			Short:   "End a user's administration of an element; without the last one it is free again",
+			Short:   "Remove an administrator; without any, the element needs no approval",
 			Example: "  belfryctl administrators remove Property:1 anna.bell@school.example",
 		}, removeAdministrator, dataFormats...))
 }
@@ -167,7 +165,7 @@ func removeAdministrator(j job) error {
 	if err := j.c.Delete(j.ctx, path, nil); err != nil {
 		return err
 	}
-	return j.done("administrator", user, "user %d no longer decides on element %d", user, element)
+	return j.done("administrator", user, "user %d is no longer an administrator of element %d", user, element)
 }
 
 // administrator is the path of the administrator that the arguments mean.
@@ -182,9 +180,8 @@ func (j job) administrator() (path string, element, user int64, err error) {
 }
 
 func membersCommand(s surroundings) *cobra.Command {
-	return family("members", "List and change who is in a group, and when",
-		`GROUP and ELEMENT are ids, or the keys that they were imported with, such as Group:9A. Days are
-YYYY-MM-DD, and belong to the membership. The login is as for import.`,
+	return family("members", "List and change the members of a group",
+		`GROUP and ELEMENT are ids or import keys such as Group:9A. Days are YYYY-MM-DD.`,
 		listMembers(s), addMembers(s), endMembership(s))
 }
 
@@ -195,9 +192,9 @@ func listMembers(s surroundings) *cobra.Command {
 		Use: "list GROUP", Short: "List the members of a group",
 		Example: "  belfryctl members list Group:9A\n  belfryctl members list Group:school --nested --on 2026-09-07",
 	}
-	command.Flags().StringVar(&on, "on", "", "only those of this day")
+	command.Flags().StringVar(&on, "on", "", "only members on this day")
 	command.Flags().BoolVar(&nested, "nested", false,
-		"the people and things in the group and the groups in it, on the day of --on or today")
+		"also members of groups in the group, on the day of --on or today")
 	return administrative(s, command, func(j job) error {
 		_, path, err := elements.at(j)
 		if err != nil {
@@ -222,8 +219,8 @@ func addMembers(s surroundings) *cobra.Command {
 		Use: "add GROUP ELEMENT…", Short: "Add members to a group",
 		Example: "  belfryctl members add Group:9A Pupil:17 Pupil:18 --first 2026-09-01 --last 2027-07-16",
 	}
-	command.Flags().StringVar(&first, "first", "", "the first day; open when not given")
-	command.Flags().StringVar(&last, "last", "", "the last day; open when not given")
+	command.Flags().StringVar(&first, "first", "", "first day; without it, the membership has no start")
+	command.Flags().StringVar(&last, "last", "", "last day; without it, the membership has no end")
 	return administrative(s, command, func(j job) error {
 		group, err := j.elementID(j.args[0])
 		if err != nil {
@@ -248,10 +245,10 @@ func addMembers(s surroundings) *cobra.Command {
 func endMembership(s surroundings) *cobra.Command {
 	var from string
 	command := &cobra.Command{
-		Use: "end GROUP ELEMENT", Short: "End a membership the day before; one that never began goes",
+		Use: "end GROUP ELEMENT", Short: "End a membership; one that has not begun is deleted",
 		Example: "  belfryctl members end Group:9A Pupil:17 --from 2027-01-04",
 	}
-	command.Flags().StringVar(&from, "from", "", "the first day on which it is no longer; today when not given")
+	command.Flags().StringVar(&from, "from", "", "first day without the membership (default today)")
 	return administrative(s, command, func(j job) error {
 		group, path, err := elements.at(j)
 		if err != nil {

@@ -26,9 +26,9 @@ day of --on.`
 // eventCommand completes a command on the event that its first argument names, which may be a dry run.
 func eventCommand(s surroundings, command *cobra.Command, work func(job, client.Record) error) *cobra.Command {
 	command.Long += "\n\n" + aboutEvents
-	on := command.Flags().String("on", "", "the day (2026-11-28) of the event that EVENT names")
+	on := command.Flags().String("on", "", "day (2026-11-28) of the event")
 	if command.Flags().Lookup(dryRun) == nil {
-		command.Flags().Bool(dryRun, false, "say what would be done, and write nothing")
+		command.Flags().Bool(dryRun, false, "show what would be done, and write nothing")
 	}
 	return administrative(s, command, func(j job) error {
 		event, err := j.event(j.args[0], *on)
@@ -61,7 +61,7 @@ func (j job) event(text, on string) (client.Record, error) {
 		return nil, err
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("no event %s has %q in its title; --on names another day", when, text)
+		return nil, fmt.Errorf("no event %s has %q in its title; --on searches another day", when, text)
 	}
 	meant, err := oneOf("events "+when, text, found, eventText, func(e client.Record) bool {
 		return needle.Fold(e.Text("body")) == needle.Fold(text)
@@ -99,7 +99,7 @@ func oneOf(
 	if len(found) > shown {
 		names = append(names, "…")
 	}
-	return nil, fmt.Errorf("several %s are named like %q: give one of the ids %s", of, text, strings.Join(names, ", "))
+	return nil, fmt.Errorf("several %s match %q: give one of the ids %s", of, text, strings.Join(names, ", "))
 }
 
 // showEvent prints an event with its elements.
@@ -139,7 +139,7 @@ func (j job) trial(shown error) error {
 	if shown != nil || !j.dryRun || !j.as.table() {
 		return shown
 	}
-	_, err := fmt.Fprintln(j.s.out, "\nnothing is written; this is a dry run")
+	_, err := fmt.Fprintln(j.s.out, "\ndry run: nothing was written")
 	return err
 }
 
@@ -157,7 +157,7 @@ const minute = "15:04"
 func byClock(text string) (time.Time, error) {
 	const seconds = "2006-01-02T15:04:05"
 	if len(text) < len(seconds) {
-		return time.Time{}, fmt.Errorf("%q is not a time of Belfry's", text)
+		return time.Time{}, fmt.Errorf("%q is not a time in Belfry's format", text)
 	}
 	return time.Parse(seconds, text[:len(seconds)])
 }
@@ -205,7 +205,7 @@ func (c clock) at(text string, other time.Time) (time.Time, error) {
 	day, dayErr := time.Parse(time.DateOnly, text)
 	if c.allDay {
 		if dayErr != nil {
-			return day, &usageError{fmt.Errorf("%q is not a day (2026-11-28), and the event is of whole days", text)}
+			return day, &usageError{fmt.Errorf("%q is not a day (2026-11-28); the event is of whole days", text)}
 		}
 		return day, nil
 	}
@@ -220,7 +220,7 @@ func (c clock) at(text string, other time.Time) (time.Time, error) {
 			return at, nil
 		}
 	}
-	return day, &usageError{fmt.Errorf("%q is neither a day (2026-11-28), a time (15:00) nor both", text)}
+	return day, &usageError{fmt.Errorf("%q is neither a day (2026-11-28) nor a time (15:00), nor both", text)}
 }
 
 // fields are the times as the interface takes them.
@@ -233,18 +233,18 @@ func moveCommand(s surroundings) *cobra.Command {
 	var of move
 	command := &cobra.Command{
 		Use: "move EVENT WHEN", Short: "Move an event to another day or time",
-		Long: `Moves an event. WHEN is a day (2026-11-28), a time (15:00) or both; what it does not say stays,
-and so does the length, unless --until. Where another event takes up one of its elements then,
-nothing is changed, unless --anyway. Of a series, the event alone is moved; see series change
-for the others.`,
+		Long: `WHEN is a day (2026-11-28), a time (15:00) or both; what is missing stays the same. The event
+keeps its length, unless --until is given. If one of its elements is already booked at the new
+time, nothing is changed, unless --anyway is given. The other events of a series stay; see
+"belfryctl series change".`,
 		Example: "  belfryctl move 'House chess' '2026-12-02 15:30'\n" +
 			"  belfryctl move 'Open day' 2026-12-05 --on 2026-11-28 --dry-run\n" +
 			"  belfryctl move 12 15:00 --until 17:00 --anyway",
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	flags := command.Flags()
-	flags.StringVar(&of.until, "until", "", "the new end, as WHEN; of whole days the last one")
-	flags.BoolVar(&of.anyway, "anyway", false, "move it also where an element is taken")
+	flags.StringVar(&of.until, "until", "", "new end, in the form of WHEN; for whole days, the last day")
+	flags.BoolVar(&of.anyway, "anyway", false, "move the event even if an element is already booked")
 	return eventCommand(s, command, func(j job, event client.Record) error {
 		of.when = j.args[1]
 		moved, err := j.move(event, of)
@@ -279,18 +279,17 @@ func (j job) move(event client.Record, of move) (client.Record, error) {
 func cancelCommand(s surroundings) *cobra.Command {
 	var following, all bool
 	command := &cobra.Command{
-		Use: "cancel EVENT", Short: "Delete an event, or events of its series",
-		Long: `Deletes the event, with its notes and whatever was decided. Of a series the event alone is
-deleted, unless --following or --all. Those that you may not delete stay, and are listed, with
-exit code 4.`,
+		Use: "cancel EVENT", Short: "Delete an event or its series",
+		Long: `Deletes the event with its commitments, requests and notes. --following and --all delete other
+events of its series too. Events that you may not delete are listed (exit code 4).`,
 		Example: "  belfryctl cancel 'House chess' --on 2026-12-02\n" +
 			"  belfryctl cancel 'Junior choir' --on 2027-01-26 --following --dry-run\n" +
 			"  belfryctl cancel 13",
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	flags := command.Flags()
-	flags.BoolVar(&following, "following", false, "also all events of its series that come after it")
-	flags.BoolVar(&all, "all", false, "all events of its series")
+	flags.BoolVar(&following, "following", false, "also delete the later events of its series")
+	flags.BoolVar(&all, "all", false, "delete all events of its series")
 	command.MarkFlagsMutuallyExclusive("following", "all")
 	return eventCommand(s, command, func(j job, event client.Record) error {
 		scope := scopeOf(following, all)
@@ -322,12 +321,12 @@ exit code 4.`,
 			return err
 		}
 		for _, e := range stay {
-			fmt.Fprintf(j.s.err, "event %s stays\n", eventText(e))
+			fmt.Fprintf(j.s.err, "event %s was not deleted\n", eventText(e))
 		}
 		if hidden := len(left) - len(stay); hidden > 0 {
-			fmt.Fprintf(j.s.err, "events that you don't see stay: %d\n", hidden)
+			fmt.Fprintf(j.s.err, "events that you can't see and that were not deleted: %d\n", hidden)
 		}
-		return partly("some events of the series may not be deleted by you")
+		return partly("you may not delete some events of the series")
 	})
 }
 
@@ -338,7 +337,7 @@ func (j job) inScope(event client.Record, scope string) ([]client.Record, error)
 	}
 	id := event.ID("series_id")
 	if id == 0 {
-		return nil, fmt.Errorf("event %s is in no series", eventText(event))
+		return nil, fmt.Errorf("event %s does not belong to a series", eventText(event))
 	}
 	series, err := j.c.Get(j.ctx, onePath("/api/series", id), "series")
 	if err != nil {
@@ -371,15 +370,15 @@ func noteCommand(s surroundings) *cobra.Command {
 	var staff, pupils, guests bool
 	command := &cobra.Command{
 		Use: "note EVENT [TEXT]", Short: "Add a note to an event, or list its notes",
-		Long: `Adds a note of Markdown, which staff see. Without TEXT it lists the notes that you may see.`,
+		Long: `Adds a note for staff, in Markdown. Without TEXT it lists the notes that you may see.`,
 		Example: "  belfryctl note 'Open day' 'Bring a *packed lunch*.' --on 2026-11-28 --pupils\n" +
 			"  belfryctl note 12",
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	flags := command.Flags()
-	flags.BoolVar(&staff, "staff", true, "staff see it")
-	flags.BoolVar(&pupils, "pupils", false, "pupils see it")
-	flags.BoolVar(&guests, "guests", false, "guests see it")
+	flags.BoolVar(&staff, "staff", true, "show it to staff")
+	flags.BoolVar(&pupils, "pupils", false, "show it to pupils")
+	flags.BoolVar(&guests, "guests", false, "show it to guests")
 	return eventCommand(s, command, func(j job, event client.Record) error {
 		path := onePath(eventPath, event.ID("id")) + "/notes"
 		if len(j.args) == 1 {

@@ -17,25 +17,28 @@ func exportCommand(s surroundings) *cobra.Command {
 	var o export.Options
 	var element string
 	command := &cobra.Command{
-		Use: "export DIR", Short: "Write all that Belfry has as a bundle, which can be imported again",
-		Long: `Writes people, places, groups, users, categories, events with what was decided of them, and
-notes as the CSV files of a bundle into DIR, which is new, empty or an earlier export. An export
-that was interrupted goes on where it was; until it is whole, an import refuses it. The files
-hold what is confidential; they are for their owner alone.
+		Use: "export DIR", Short: "Write all data as a bundle that can be imported",
+		Long: `Writes people, places, groups, users, categories, events with their commitments and decisions,
+and notes as a bundle of CSV files. DIR is a new or empty folder, or has an earlier export. Only
+the user who runs the command can read the files, which include confidential data.
 
-What was made by hand gets a key of the address and its id (belfry.school.example:17). Uuids of
-users are left out: Belfry knows no more than their hashes. So are the audit, calendar feeds,
-webhooks and sessions. docs/bundle.md says what is carried how.`,
+After an interruption, a full disk, or more than a minute without Belfry the export is
+incomplete, and import refuses it: run the command again to continue. With --element it starts
+from the beginning.
+
+Records made by hand get a key of the address and their id (belfry.school.example:17). Uuids
+(Belfry stores only their hashes), the audit, calendar feeds, webhooks and sessions are not
+exported. docs/bundle.md has the details.`,
 		Example: "  belfryctl export school/\n  belfryctl export school/ --since \"$TOKEN\"\n" +
 			"  belfryctl export ann/ --element Staff:17 --ics",
 	}
 	flags := command.Flags()
 	flags.StringVar(&o.Since, "since", "",
-		"only the events, with their notes, that changed after this token, which an earlier export has printed")
+		"only events and notes changed since an earlier export, which printed this token")
 	flags.StringVar(&element, "element", "",
-		"only the events of this element, and what they refer to: an id or a key such as Staff:17")
-	flags.BoolVar(&o.Calendars, "ics", false, "also a calendar of each person and place, or of the element")
-	flags.StringVar(&o.Origin, "origin", "", "what the keys of what was made by hand begin with; the host of --url "+
+		"only events of this element and what they refer to; an id or a key such as Staff:17")
+	flags.BoolVar(&o.Calendars, "ics", false, "also write a calendar of each person and place, or of the element")
+	flags.StringVar(&o.Origin, "origin", "", "prefix of the keys of records made by hand (default the host of --url)"+
 		"unless given")
 	return administrative(s, command, func(j job) error { return j.export(o, element) }, dataFormats...)
 }
@@ -43,7 +46,7 @@ webhooks and sessions. docs/bundle.md says what is carried how.`,
 // export writes an export and prints a summary.
 func (j job) export(o export.Options, element string) (err error) {
 	if o.Since != "" && element != "" {
-		return &usageError{errors.New("give --since or --element")}
+		return &usageError{errors.New("give either --since or --element")}
 	}
 	o.Dir = j.args[0]
 	if o.Origin == "" {
@@ -77,25 +80,25 @@ func (j job) export(o export.Options, element string) (err error) {
 	if more := len(report.LeftOut) - maxShown; more > 0 {
 		fmt.Fprintf(j.s.err, "left out: %s more\n", number(more))
 	}
-	_, err = fmt.Fprintf(j.s.out, "go on with --since %s\n", report.Next)
+	_, err = fmt.Fprintf(j.s.out, "continue with --since %s\n", report.Next)
 	return err
 }
 
 func exportPerson(s surroundings) *cobra.Command {
 	var out string
 	command := &cobra.Command{
-		Use: "export ELEMENT", Short: "Write what Belfry keeps about one person as an archive",
-		Long: `Writes what Belfry keeps about a member of staff or a pupil into a new zip archive of JSON and
-CSV that people can read: the record and its users, groups with their days, events with what was
-decided and those that name the person, notes by the person and those that name it, who has
-looked at it, and the audit. Its README.txt says what is in which file, and what is not there.
-It is for its owner alone; who hands it out reads it before, since notes and reasons name
-others, too.
+		Use: "export ELEMENT", Short: "Write all data about one person as an archive",
+		Long: `Writes a new zip archive of JSON and CSV files about a member of staff or a pupil: the record and
+its users, groups with their days, events with decisions, events and notes that name the person,
+notes by the person, who has viewed the person's data, and the audit. Its README.txt says what
+each file has and what is not included. If the disk is full or Belfry is down for more than a
+minute, no file is left.
 
-It reads all events and notes, page by page. Only an administrator of all schools may do it.`,
+Only its owner can read the archive. Read it before you hand it out, because notes and reasons
+name other people too. Only administrators of all schools may run this command.`,
 		Example: "  belfryctl people export Pupil:17 --out pupil-17.zip",
 	}
-	command.Flags().StringVar(&out, "out", "", "the archive, a new file; person-ID.zip unless given")
+	command.Flags().StringVar(&out, "out", "", "file to create (default person-ID.zip)")
 	return administrative(s, command, func(j job) error {
 		id, err := j.elementID(j.args[0])
 		if err != nil {

@@ -152,7 +152,7 @@ func TestPeopleExport_WhatIsKeptAboutOnePersonIsOneArchive(t *testing.T) {
 		[]string{"is named|First administrator|'=zoë quill brings\n'- the tent"})
 	events := strings.Join(rowsOf(t, files, "events.csv", 1), "\n")
 	wanted := []string{"In her days|", "|9 History|uncontrolled", "Trip, \"long\"|", "Her own|",
-		"|made it, asked for something in it|||", "Parents of zoë  QUILL|Lesson|", "|false|is named|||",
+		"|made it, made a request in it|||", "Parents of zoë  QUILL|Lesson|", "|false|is named|||",
 		"Choir|Lesson|", "|false|is named||rejected|Promised to Quill, Zoë|Head|"}
 	for _, want := range wanted {
 		valuetest.Has(t, events, want)
@@ -183,8 +183,8 @@ func TestPeopleExport_WhatIsKeptAboutOnePersonIsOneArchive(t *testing.T) {
 		}
 	}
 
-	o.fails(t, exitFailure, "is there already", "people", "export", fmt.Sprint(pupil), "--out", file)
-	o.fails(t, exitFailure, "is a Location and no person", "people", "export", fmt.Sprint(hall))
+	o.fails(t, exitFailure, "already exists", "people", "export", fmt.Sprint(pupil), "--out", file)
+	o.fails(t, exitFailure, "is a Location; give a member", "people", "export", fmt.Sprint(hall))
 	o.fails(t, exitFailure, "404 Not found", "people", "export", "999999")
 	full := filepath.Join(dir, "full.zip")
 	errortest.None(t, os.Symlink("/dev/full", full+".part"))

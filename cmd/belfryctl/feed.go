@@ -11,13 +11,13 @@ import (
 )
 
 func feedCommand(s surroundings) *cobra.Command {
-	return family("feed", "Subscribe to the calendar of a person, room or group",
+	return family("feed", "Manage feeds of the calendar of a person, room or group",
 		`A feed is a secret address for calendar programs, which shows what you see.
 
 `+aboutNames,
 		addFeed(s),
 		administrative(s, &cobra.Command{
-			Use: "list NAME", Short: "List your feeds of an element, without their addresses",
+			Use: "list NAME", Short: "List your feeds of an element, without addresses",
 			Example: "  belfryctl feed list gordon", ValidArgsFunction: completeNames(s),
 		}, listFeeds),
 		endFeed(s))
@@ -26,12 +26,12 @@ func feedCommand(s surroundings) *cobra.Command {
 func addFeed(s surroundings) *cobra.Command {
 	var called string
 	command := &cobra.Command{
-		Use: "add NAME", Short: "Make a feed and print its address, which is never shown again",
+		Use: "add NAME", Short: "Create a feed and print its address, which is shown only once",
 		Example:           "  belfryctl feed add gordon\n  belfryctl feed add 'Great Hall' --called Phone",
 		ValidArgsFunction: completeNames(s),
 	}
-	command.Flags().StringVar(&called, "called", "", "what the feed is called, such as the device that reads it")
-	command.Flags().Bool(dryRun, false, "say what would be done, and write nothing")
+	command.Flags().StringVar(&called, "called", "", "name of the feed, such as the device that reads it")
+	command.Flags().Bool(dryRun, false, "show what would be done, and write nothing")
 	return administrative(s, command, func(j job) error {
 		element, err := j.named(j.args[0])
 		if err != nil {
@@ -43,7 +43,7 @@ func addFeed(s surroundings) *cobra.Command {
 		}
 		feed, err := j.c.Create(j.ctx, feedPath(element), "feed", fields)
 		if j.dryRun && err == nil {
-			return j.trial(j.done("element", element.ID("id"), "a feed of %s would be made", element.Text("name")))
+			return j.trial(j.done("element", element.ID("id"), "a feed of %s would be created", element.Text("name")))
 		}
 		address := strings.TrimSuffix(j.url, "/") + client.As[api.Feed](feed).Path
 		return j.secret(err, "feed", feed.ID("id"), "url", address)
@@ -78,7 +78,7 @@ func endFeed(s surroundings) *cobra.Command {
 		Use: "end NAME [ID]", Short: "End a feed; its address stops working", Example: "  belfryctl feed end gordon",
 		ValidArgsFunction: completeNames(s),
 	}
-	command.Flags().Bool(dryRun, false, "say what would be done, and write nothing")
+	command.Flags().Bool(dryRun, false, "show what would be done, and write nothing")
 	return administrative(s, command, func(j job) error {
 		element, feeds, err := j.feeds()
 		if err != nil {

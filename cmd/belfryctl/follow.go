@@ -19,16 +19,16 @@ func followCommand(s surroundings) *cobra.Command {
 	var since string
 	var once bool
 	command := &cobra.Command{
-		Use: "follow", Short: "Show what is created, changed and deleted, as it happens",
-		Long: `Prints a line for each change of an event, a note, an element or a membership that you may see,
-from now on or from a token on, until it is ended. With -o json each is one object. At the end
-it says by which token it goes on.`,
+		Use: "follow", Short: "Show changes as they happen",
+		Long: `Prints a line, or with -o json an object, for each change to an event, note, element or
+membership that you may see, until it is interrupted. At the end it prints the token from which
+--since continues.`,
 		Example:           "  belfryctl follow\n  belfryctl follow --since \"$TOKEN\" --once -o json",
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	flags := command.Flags()
-	flags.StringVar(&since, "since", "", "the token to go on from; now unless given")
-	flags.BoolVar(&once, "once", false, "end where there is nothing more for now")
+	flags.StringVar(&since, "since", "", "token to continue from (default now)")
+	flags.BoolVar(&once, "once", false, "end when there are no more changes")
 	return administrative(s, command, func(j job) error { return j.follow(since, once) }, asTable, asJSON)
 }
 
@@ -37,7 +37,7 @@ it says by which token it goes on.`,
 func (j job) follow(token string, once bool) error {
 	defer func() {
 		if token != "" {
-			fmt.Fprintf(j.s.err, "go on with --since %s\n", token)
+			fmt.Fprintf(j.s.err, "continue with --since %s\n", token)
 		}
 	}()
 	for {

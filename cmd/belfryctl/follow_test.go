@@ -22,7 +22,7 @@ func TestFollow_PrintsWhatChanged(t *testing.T) {
 	follow := func(args ...string) (out, token string) {
 		t.Helper()
 		code, out, errs := belfryctl(t, o.env, append([]string{"follow", "--once"}, args...)...)
-		if _, after, found := strings.Cut(errs, "go on with --since "); found {
+		if _, after, found := strings.Cut(errs, "continue with --since "); found {
 			token = strings.TrimSpace(after)
 		}
 		if code != exitOK || token == "" {
@@ -95,6 +95,6 @@ func TestFollow_ByTheStreamAndWithoutOne(t *testing.T) {
 		valuetest.Same(t, <-codes, exitOK, "its exit code")
 	}
 	for i := range errs {
-		valuetest.Has(t, errs[i].String(), "go on with --since ")
+		valuetest.Has(t, errs[i].String(), "continue with --since ")
 	}
 }

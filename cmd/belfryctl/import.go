@@ -55,36 +55,31 @@ func importCommand(s surroundings) *cobra.Command {
 	var f importFlags
 	command := &cobra.Command{
 		Use:   "import DIR|FILE|URL",
-		Short: "Load a school's files into a running Belfry: a bundle, or OneRoster",
-		Long: `Reads and checks the whole bundle in DIR first, and reports every fault as file:line: column:
-reason. With any fault nothing is written. Then writes it in the order in which its files need
-each other, and closes with a table of what became of the records of each kind.
+		Short: "Import a school's files: a bundle or OneRoster",
+		Long: `Reads and checks all files first. If there is any fault, it is reported as file:line: column:
+reason, and nothing is written. Then it writes the records, in the order in which the files
+depend on each other, and prints a table of what was created, updated and unchanged.
 
-A bundle may be a zip file in place of DIR, or an .xlsx workbook with a sheet for each file,
-named as the file is without .csv.
+A bundle is a folder, a zip file, or an .xlsx workbook with a sheet for each file, named like
+the file without .csv. Its rows can refer only to rows of the same bundle. Rows are matched by
+key, so an import can be repeated, and an interrupted one is finished by running it again. While
+a service is down, each batch is retried for about a minute.
 
-A bundle is complete in itself: its rows can refer only to rows of its own. Rows are matched by
-key, so the same bundle may be imported as often as you like, and an import that was interrupted
-is finished by running it again. While a service is away, each batch is tried again for about a
-minute.
+Lessons of a bundle (lessons.csv, periods.csv, weeks.csv) become events from today on; --prune
+deletes the events of lessons that the files no longer have. docs/bundle.md has the details.
 
-Lessons of a bundle (lessons.csv, periods.csv, weeks.csv) become events from today on; with
---prune, those that the files no longer make are deleted. docs/bundle.md says more.
+--format oneroster reads a folder or zip file of OneRoster files, version 1.1 or 1.2, or the URL
+of a OneRoster REST service, version 1.2, with OAuth 2 client credentials. Users become staff and
+pupils; orgs and classes become groups; enrollments become memberships. For bulk files, --prune
+removes what is no longer there. A delta may refer to records that are only in Belfry.
+docs/oneroster.md has the details.
 
-With --format oneroster it reads a folder or a zip file of OneRoster's files, version 1.1 or
-1.2, or the URL of a service with its REST interface, version 1.2, by OAuth 2's client
-credentials. Users become staff and pupils, orgs and classes groups, enrollments memberships. Of
-files in bulk --prune takes back what has gone; a delta changes what it names and needs no other
-file: what it refers to may be in Belfry already. docs/oneroster.md says all of it.
+An administrator of a school imports only what belongs to the school: people, rooms, groups,
+users, and events without elements of other schools. New elements become members of the school.
+A dry run of all rows comes first; if one of them is refused, nothing is written.
 
-An administrator of a school imports what belongs to that school alone: its people, rooms,
-groups, users, and events that have no elements of others. New elements become members of the
-school. All rows are first asked about in a dry run, so nothing is written when a row is not the
-school's.
-
-The login is the uuid of a user with the admin permission, or who administers a school. It is
-read from the file given by --uuid-file or else from the environment variable BELFRY_UUID, never
-from the command line, where other users of the machine could see it.`,
+The user needs admin, or administers a school. The uuid is read from --uuid-file or BELFRY_UUID,
+never from the command line, where other users of the machine could see it.`,
 		Example: `  belfryctl import school/
   belfryctl import school/ --url https://belfry.school.example --uuid-file ~/.belfry-uuid --dry-run
   belfryctl import school.xlsx --prune -o json
@@ -96,34 +91,33 @@ from the command line, where other users of the machine could see it.`,
 	flags := command.Flags()
 	f.flags(flags, s)
 	f.routeFlag(flags)
-	flags.StringVar(&f.format, "format", formatBundle, "what is there: "+formatBundle+" or "+formatOneRoster)
+	flags.StringVar(&f.format, "format", formatBundle, "format: "+formatBundle+" or "+formatOneRoster)
 	flags.StringVar(&f.zone, "timezone", cmp.Or(s.env("BELFRY_TIMEZONE"), defaultZone),
-		"zone of local times while checking; give the deployment's own (environment: BELFRY_TIMEZONE)")
-	flags.StringVar(&f.dates, "dates", "", "how a bundle writes dates that are not YYYY-MM-DD: "+dateFormats())
+		"time zone of the deployment, for checking local times (environment: BELFRY_TIMEZONE)")
+	flags.StringVar(&f.dates, "dates", "", "format of dates that are not YYYY-MM-DD: "+dateFormats())
 	complete(command, "dates", strings.Split(dateFormats(), ", ")...)
 	flags.StringVar(&f.lessonsFrom, "lessons-from", "",
-		"first day of which lessons make events; earlier ones stay as they are (default today)")
+		"first day on which lessons become events; earlier events stay (default today)")
 	flags.StringVar(&f.service.TokenURL, "token-url", s.env("BELFRY_ONEROSTER_TOKEN_URL"),
-		"where tokens of a OneRoster service are from (environment: BELFRY_ONEROSTER_TOKEN_URL)")
+		"address for tokens of a OneRoster service (environment: BELFRY_ONEROSTER_TOKEN_URL)")
 	flags.StringVar(&f.service.ClientID, "client-id", s.env("BELFRY_ONEROSTER_CLIENT_ID"),
 		"client id at the service (environment: BELFRY_ONEROSTER_CLIENT_ID)")
 	flags.StringVar(&f.secretFile, "client-secret-file", "",
-		"file that holds the client secret (instead of BELFRY_ONEROSTER_CLIENT_SECRET)")
+		"file with the client secret (instead of BELFRY_ONEROSTER_CLIENT_SECRET)")
 	flags.StringVar(&f.service.Scope, "scope", "", "scope of the token (default "+oneroster.CoreScope+")")
 	flags.StringVar(&f.school, "school", "",
-		"school that new elements become members of, an id or a key such as Group:north; by default the one that you "+
-			"administer, and none for an admin")
-	flags.BoolVar(&f.DryRun, "dry-run", false, "list what would happen to each record, write nothing")
-	flags.BoolVar(&f.all, "all", false, "with --dry-run: list unchanged records too, and more than 100 of a kind")
+		"school that new elements become members of, an id or a key such as Group:north (default the one that you "+
+			"administer; none for an admin)")
+	flags.BoolVar(&f.DryRun, "dry-run", false, "list what would happen to each record, and write nothing")
+	flags.BoolVar(&f.all, "all", false, "with --dry-run: also list unchanged records, and more than 100 of a kind")
 	flags.StringArrayVar(&f.really, "really", nil,
-		"import what looks wrong: a key that a warning names, such as Pupil:17, or a kind, such as staff; may be "+
-			"repeated")
+		"import what looks wrong: a key that a warning names, such as Pupil:17, or a kind, such as staff; repeatable")
 	clashesFlag(command, &f.clashes, load.ClashesReport,
-		"what to do when the events book an element twice: allow or report it, skip such events, or refuse to import")
+		"if events double-book an element: allow or report it, skip such events, or refuse to import")
 	flags.BoolVar(&f.Prune, "prune", false,
-		"make no longer current the elements, end the memberships of a roster, and delete the events of lessons from "+
-			"--lessons-from on, that have gone from the files")
-	flags.IntVar(&f.Parallel, "parallel", 2, "batches on their way at the same time, 1 to 16")
+		"retire elements, end memberships of a roster, and delete events of lessons from --lessons-from on that are "+
+			"no longer in the files")
+	flags.IntVar(&f.Parallel, "parallel", 2, "batches sent at the same time, 1 to 16")
 	return local(s, command, func(j job) error { return j.load(f) }, dataFormats...)
 }
 
@@ -244,12 +238,12 @@ func (l *loading) ended(err error) error {
 	case err == nil && l.Refused == 0:
 		return nil
 	case err == nil && l.Asked:
-		return fmt.Errorf("%w; none was refused in the dry run before, so your rights or these records "+
-			"have changed since, and the %s written stay", errRefused, records(written))
+		return fmt.Errorf("%w; the dry run refused none, so your rights or these records "+
+			"have changed since; the %s already written stay", errRefused, records(written))
 	case err == nil:
 		return errRefused
 	case written > 0 && !l.DryRun:
-		return fmt.Errorf("%w; what was written before stays, at least %s; run the import again", err, records(written))
+		return fmt.Errorf("%w; what was written stays, at least %s; run the import again", err, records(written))
 	}
 	return err
 }
@@ -365,7 +359,7 @@ func printTable(w io.Writer, f importFlags, report load.Report, took time.Durati
 	_, err := fmt.Fprintf(w, "%s records in %s, %s a second\n", number(records), took.Round(time.Second/10),
 		number(int(float64(records)/max(took.Seconds(), 0.001))))
 	if f.Prune && report.Refused > 0 {
-		fmt.Fprintln(w, "Nothing was pruned, as records were refused.")
+		fmt.Fprintln(w, "Nothing was pruned because records were refused.")
 	}
 	if f.DryRun {
 		fmt.Fprintln(w, "Dry run: nothing was written.")
@@ -386,7 +380,7 @@ func (f importFlags) bundleOptions(zone wiretime.Zone) (bundle.Options, error) {
 		return o, &usageError{errors.New("--dates takes " + dateFormats())}
 	}
 	if f.format != formatBundle && f.dates+f.lessonsFrom != "" {
-		return o, &usageError{errors.New("--dates and --lessons-from are for a bundle")}
+		return o, &usageError{errors.New("--dates and --lessons-from are only for bundles")}
 	}
 	if f.lessonsFrom != "" {
 		day, err := wiretime.ParseDay(f.lessonsFrom)

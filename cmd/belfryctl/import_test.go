@@ -340,7 +340,7 @@ func TestImport_OfATimetableLeavesThePastAlone(t *testing.T) {
 	for want, args := range map[string][]string{
 		"--lessons-from takes a day, YYYY-MM-DD":                       {"--lessons-from", "1/9/2026"},
 		"--dates takes dd/mm/yyyy, mm/dd/yyyy, dd.mm.yyyy, dd-mm-yyyy": {"--dates", "dmy"},
-		"--dates and --lessons-from are for a bundle": {
+		"--dates and --lessons-from are only for bundles": {
 			"--format", "oneroster", "--dates", "dd/mm/yyyy",
 		},
 		"weeks.csv:2: first_day: is not a date as YYYY-MM-DD; --dates says ": nil,

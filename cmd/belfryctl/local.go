@@ -36,12 +36,11 @@ func local(s surroundings, command *cobra.Command, work func(job) error, formats
 func templateCommand(s surroundings) *cobra.Command {
 	return local(s, &cobra.Command{
 		Use:   "template DIR",
-		Short: "Write an empty bundle to start from",
-		Long: `Writes the files of a bundle, each with its headings and no rows, into the folder DIR, which
-must be new or empty; or as the sheets of a workbook, where DIR ends in .xlsx. docs/bundle.md
-says what belongs into each column. Remove the files, or the sheets, that you have nothing for:
-with import --prune an empty one means that there is nothing of its kind any more. It asks no
-server.`,
+		Short: "Write an empty bundle",
+		Long: `Writes the files of a bundle, with headings and no rows, into the new or empty folder DIR, or as
+sheets of a workbook if DIR ends in .xlsx. docs/bundle.md describes the columns. Remove the files
+or sheets that you do not use: with import --prune, an empty one means that there are no records
+of its kind any more. No server is needed.`,
 		Example: "  belfryctl template school/\n  belfryctl template school.xlsx",
 	}, func(j job) error {
 		if err := bundle.WriteTemplate(j.args[0]); err != nil {
@@ -50,7 +49,7 @@ server.`,
 		if j.as.data() {
 			return j.object(map[string]any{"template": j.args[0], "done": true})
 		}
-		_, err := fmt.Fprintf(s.out, "%s has an empty bundle\n", j.args[0])
+		_, err := fmt.Fprintf(s.out, "Wrote an empty bundle to %s\n", j.args[0])
 		return err
 	}, dataFormats...)
 }
@@ -59,16 +58,15 @@ func untisCommand(s surroundings) *cobra.Command {
 	var category, out string
 	command := &cobra.Command{
 		Use:   "untis GPU001.TXT",
-		Short: "Make lessons.csv of a bundle from Untis' timetable",
-		Long: `Reads GPU001.TXT, which Untis exports as its timetable, and writes lessons.csv of a bundle.
-Short names of classes, teachers, rooms and subjects become keys of groups, staff, locations and
-subjects, so these files of the bundle have Untis' short names as keys; periods.csv has Untis'
-numbers of periods as names. All rows of a lesson in one period are one row. docs/bundle.md says
-more. It asks no server.`,
+		Short: "Convert an Untis timetable to lessons.csv of a bundle",
+		Long: `Reads GPU001.TXT, the timetable exported by Untis, and writes lessons.csv of a bundle. The short
+names of classes, teachers, rooms and subjects in Untis are the keys of groups, staff, locations
+and subjects in the bundle; the numbers of periods are the names in periods.csv. All rows of a
+lesson in one period become one row. docs/bundle.md has the details. No server is needed.`,
 		Example: "  belfryctl untis GPU001.TXT --category lesson --out school/lessons.csv",
 		RunE: does(func(_ *cobra.Command, args []string) error {
 			if category == "" {
-				return &usageError{errors.New("--category takes the key of the lessons' category")}
+				return &usageError{errors.New("--category is missing: the key of the lessons' category")}
 			}
 			lessons, err := untis.Read(args[0])
 			if faults, ok := errors.AsType[*csvfile.FaultsError](err); ok {
@@ -93,7 +91,7 @@ more. It asks no server.`,
 		}),
 	}
 	command.Flags().StringVar(&category, "category", "", "key of the lessons' category in eventcategories.csv")
-	command.Flags().StringVar(&out, "out", "", "file to write, in place of the standard output")
+	command.Flags().StringVar(&out, "out", "", "file to write (default standard output)")
 	return command
 }
 
@@ -103,28 +101,29 @@ func demoCommand(s surroundings) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "demo --out DIR",
 		Short: "Write the bundle of a made-up school",
-		Long: `Writes the bundle of a plausible school into the folder DIR, which must be new or empty: staff,
-pupils, rooms, groups, a timetable without double-bookings, and all that happens beside lessons.
-The same arguments give the same bytes. 1,000 pupils are about 56,000 events a year. It asks no
-server; load the bundle with belfryctl import.
+		Long: `Writes a plausible school into the new or empty folder DIR: staff, pupils, rooms, groups, a
+timetable without double bookings, and events besides lessons. The same arguments give the same
+bytes. 1,000 pupils have about 57,000 events a year. No server is needed; load the bundle with
+belfryctl import.
 
-With --schools each school has a group of its own, which all that belongs to it is in, and keys
-and people of its own; the categories of events are the same for all. Together they have at most
-20,000 pupils.
+With --schools, each school has its own people, rooms and groups, all of them in the school's
+group (Group:s1-own), and a group of its rooms (Group:s1-rooms); its keys begin with s1-, s2-
+and so on. The schools share the categories of events and have at most 20,000 pupils together.
+The only admin belongs to no school; each head administers their school.
 
-The logins that it prints follow from the seed, so anybody can know them: don't load a demo into
-a school that is in use.`,
+The logins that it prints are derived from the seed, so anyone can know them: never load a demo
+into a school that is in use.`,
 		Example: `  belfryctl demo --out school/
   belfryctl demo --pupils 300 --years 2 --seed 7 --out school/
   belfryctl demo --schools 3 --pupils 300 --out district/`,
 	}
 	flags := command.Flags()
-	flags.IntVar(&options.Pupils, "pupils", 1000, "pupils at a time, 10 to 20,000")
-	flags.IntVar(&options.Schools, "schools", 1, "schools of so many pupils each, 1 to 100")
-	flags.IntVar(&options.Years, "years", 1, "school years, 1 to 20")
-	flags.Uint64Var(&options.Seed, "seed", 1, "another number gives another school")
-	flags.IntVar(&options.LastYear, "last-year", demo.DefaultLastYear, "the last school year; 2026 is 2026/27")
-	flags.StringVar(&dir, "out", "", "the folder to write to")
+	flags.IntVar(&options.Pupils, "pupils", 1000, "number of pupils at any time, 10 to 20,000")
+	flags.IntVar(&options.Schools, "schools", 1, "number of schools, each with that many pupils, 1 to 100")
+	flags.IntVar(&options.Years, "years", 1, "number of school years, 1 to 20")
+	flags.Uint64Var(&options.Seed, "seed", 1, "seed of the random names and timetables")
+	flags.IntVar(&options.LastYear, "last-year", demo.DefaultLastYear, "last school year; 2026 is 2026/27")
+	flags.StringVar(&dir, "out", "", "folder to write to")
 	return local(s, command, func(j job) error {
 		if dir == "" {
 			return &usageError{errors.New("--out is missing")}
@@ -168,9 +167,8 @@ func printSummary(w io.Writer, dir string, s demo.Summary) error {
 
 func manCommand(s surroundings) *cobra.Command {
 	return &cobra.Command{
-		Use: "man DIR", Short: "Write the manual pages of all commands into a folder",
-		Long: `Writes a manual page of each command into DIR, which is made when it is missing. It asks no
-server.`,
+		Use: "man DIR", Short: "Write manual pages into a folder",
+		Long:    `Writes a manual page for each command into DIR, which is created if needed. No server is needed.`,
 		Example: "  belfryctl man ~/.local/share/man/man1",
 		RunE: does(func(command *cobra.Command, args []string) error {
 			const folder = 0o755
@@ -181,7 +179,7 @@ server.`,
 			if err := doc.GenManTree(command.Root(), header, args[0]); err != nil {
 				return err
 			}
-			_, err := fmt.Fprintf(s.out, "%s has the manual pages\n", args[0])
+			_, err := fmt.Fprintf(s.out, "Wrote the manual pages to %s\n", args[0])
 			return err
 		}),
 	}

@@ -26,18 +26,18 @@ func loginCommand(s surroundings) *cobra.Command {
 	at, days := &connection{}, 0
 	const defaultDays = 90
 	command := &cobra.Command{
-		Use: "login", Short: "Keep a token for an address, so that commands need no uuid",
-		Long: `login makes a token of the user, by its uuid in BELFRY_UUID or --uuid-file, and keeps it in
-$XDG_CONFIG_HOME/belfry/contexts.json for the address. From then on commands call that address
-with it unless they are given a uuid or BELFRY_TOKEN. The token may do all that the user may but
+		Use: "login", Short: "Create and keep a token, so that commands need no uuid",
+		Long: `Creates a token of the user whose uuid is in BELFRY_UUID or --uuid-file, and keeps it for the
+address in $XDG_CONFIG_HOME/belfry/contexts.json. Later commands call that address with the
+token, unless they are given a uuid or BELFRY_TOKEN. The token may do what the user may, except
 what needs a session.
 
-Without a uuid, login keeps the token in BELFRY_TOKEN: one from the page /account, of a user who
-logs in at the school's own provider.`,
+Without a uuid, login keeps the token in BELFRY_TOKEN. Users who log in at the school's own
+provider make one on the page /account.`,
 		Example: "  belfryctl login\n  belfryctl login --url https://belfry.school.example --uuid-file uuid",
 	}
 	at.flags(command.Flags(), s)
-	command.Flags().IntVar(&days, "days", defaultDays, "after how many days the token ends, at most 400")
+	command.Flags().IntVar(&days, "days", defaultDays, "days until the token ends, at most 400")
 	command.RunE = does(func(command *cobra.Command, _ []string) error {
 		kept, err := readContexts(s.env)
 		if err != nil {
@@ -93,7 +93,7 @@ func keepToken(ctx context.Context, at *connection, s surroundings, kept context
 func logoutCommand(s surroundings) *cobra.Command {
 	at := &connection{}
 	command := &cobra.Command{
-		Use: "logout", Short: "End the token that login has kept for an address",
+		Use: "logout", Short: "End and forget the token of an address",
 		Example: "  belfryctl logout",
 	}
 	at.flags(command.Flags(), s)
@@ -108,7 +108,7 @@ func logoutCommand(s surroundings) *cobra.Command {
 			return fmt.Errorf("not logged in at %s", at.url)
 		case of.ID == 0:
 			kept.remove(at.url)
-			fmt.Fprintln(s.out, "The token is forgotten, but still valid: end it on the page /account.")
+			fmt.Fprintln(s.out, "The token is still valid: end it on the page /account.")
 			return kept.write(s.env)
 		}
 		c, err := client.New(at.url, client.Options{Wait: s.wait, UserAgent: "belfryctl", Token: of.Token})
@@ -128,14 +128,14 @@ func logoutCommand(s surroundings) *cobra.Command {
 
 func contextCommand(s surroundings) *cobra.Command {
 	use := func(all *contexts, url string) { all.Current = withoutSlash(url) }
-	return family("context", "List and choose the addresses that login has kept a token for", "", listContexts(s),
-		changeContexts(s, "use URL", "Call an address from now on", use),
-		changeContexts(s, "remove URL", "Forget an address, and leave its token valid", (*contexts).remove))
+	return family("context", "Manage the addresses that login has kept a token for", "", listContexts(s),
+		changeContexts(s, "use URL", "Choose the address that later commands call", use),
+		changeContexts(s, "remove URL", "Forget an address; its token stays valid", (*contexts).remove))
 }
 
 func listContexts(s surroundings) *cobra.Command {
 	return local(s, &cobra.Command{
-		Use: "list", Short: "List the addresses, and which is the current one", Example: "  belfryctl context list",
+		Use: "list", Short: "List the addresses; one is current", Example: "  belfryctl context list",
 	}, func(j job) error {
 		all, err := readContexts(s.env)
 		if err != nil {
@@ -190,7 +190,7 @@ func contextsFile(env func(string) string) (string, error) {
 		folder = filepath.Join(env("HOME"), ".config")
 	}
 	if folder == "" {
-		return "", errors.New("there is no folder for settings: set HOME or XDG_CONFIG_HOME")
+		return "", errors.New("no folder for settings: set HOME or XDG_CONFIG_HOME")
 	}
 	return filepath.Join(folder, "belfry", "contexts.json"), nil
 }
@@ -209,7 +209,7 @@ func readContexts(env func(string) string) (all contexts, err error) {
 		return all, fmt.Errorf("reading the contexts: %w", err)
 	}
 	if json.Unmarshal(text, &all) != nil { // its error could show a part of a token
-		return contexts{}, fmt.Errorf("reading the contexts: %s is not as belfryctl wrote it", path)
+		return contexts{}, fmt.Errorf("reading the contexts: %s was not written by belfryctl", path)
 	}
 	return all, nil
 }

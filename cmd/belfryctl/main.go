@@ -73,7 +73,7 @@ func run(ctx context.Context, args []string, s surroundings) int {
 	if ctx.Err() != nil {
 		text := "interrupted"
 		if slices.Contains(resumed, strings.TrimPrefix(command.CommandPath(), "belfryctl ")) {
-			text += "; the same command again goes on to the same end"
+			text += "; run the same command again to continue"
 		}
 		fmt.Fprintln(s.err, "belfryctl: "+text)
 		if !errors.Is(err, context.Canceled) { // such as an exchange that could not be undone
@@ -93,10 +93,10 @@ func run(ctx context.Context, args []string, s surroundings) int {
 func rootCommand(s surroundings) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "belfryctl",
-		Short: "Bring a school into Belfry and run it",
-		Long: `belfryctl brings a school into Belfry and runs it, over the public API.
+		Short: "Set up and run a school in Belfry",
+		Long: `belfryctl sets up and runs a school in Belfry through its public API.
 
-Exit codes: 0 done, 1 failed, 2 called wrongly, 3 the bundle or roster has faults, 4 some
+Exit codes: 0 done, 1 failed, 2 wrong command line, 3 the bundle or roster has faults, 4 some
 records were refused.`,
 		SilenceErrors:     true,
 		DisableAutoGenTag: true, // manual pages are the same each day

@@ -18,9 +18,10 @@ import (
 
 func mcpCommand(s surroundings) *cobra.Command {
 	command := &cobra.Command{
-		Use: "mcp", Short: "Serve tools for assistants, over standard input and output",
-		Long: `Serves the Model Context Protocol: find, free, day, book, move and who_decides, as the user of
-the login. book and move write only what a dry run has shown before.`,
+		Use: "mcp", Short: "Serve tools for AI assistants over standard input and output",
+		Long: `Serves the Model Context Protocol with the tools find, free, day, book, move and who_decides,
+and the rights of the user who logs in. book and move first answer with what they would write and
+a plan; they write only when called again with that plan.`,
 		Example: "  belfryctl mcp --url https://belfry.school.example --uuid-file ~/.belfry-uuid",
 	}
 	return administrative(s, command, func(j job) error {
@@ -36,7 +37,7 @@ the login. book and move write only what a dry run has shown before.`,
 func assistant(j job) *mcp.Server {
 	server := mcp.NewServer(&mcp.Implementation{Name: "belfry", Title: "Belfry", Version: release.Version()},
 		&mcp.ServerOptions{Instructions: "The calendar of a school. Elements are its people, rooms, groups and " +
-			"things. They are named by their name, a part of it that no other has, or their id. Times are local, " +
+			"things. Give them by name, by an unambiguous part of it, or by id. Times are local, " +
 			"such as 2026-11-28 14:00."})
 	reads := &mcp.ToolAnnotations{ReadOnlyHint: true}
 	add(server, j, &mcp.Tool{Name: "find", Annotations: reads,
@@ -46,19 +47,20 @@ func assistant(j job) *mcp.Server {
 		Description: "List the rooms, staff or things that are free from one time to another, or during an event."},
 		freeTool)
 	add(server, j, &mcp.Tool{Name: "day", Annotations: reads,
-		Description: "List what a person, room, group or thing is committed to on a day."}, dayTool)
+		Description: "List the commitments of a person, room, group or thing on a day."}, dayTool)
 	add(server, j, &mcp.Tool{Name: "who_decides", Annotations: reads,
-		Description: "List the users who decide on requests for an element. With none, it is booked at once. Only " +
+		Description: "List the users who decide on requests for an element. Without any, it needs no approval. Only " +
 			"administrators may ask."}, whoDecidesTool)
 	shown := &plans{made: map[string]string{}}
 	const dryRunFirst = " Without a plan it is a dry run, which writes nothing and answers with a plan. Show it to " +
 		"the user; when the user agrees, call again with the same arguments and that plan."
 	destructive := true
 	add(server, j, &mcp.Tool{Name: "book", Annotations: &mcp.ToolAnnotations{},
-		Description: "Make an event of elements, which the user owns. Elements that are taken are left out, and are " +
-			"in failures." + dryRunFirst}, shown.bookTool)
+		Description: "Create an event with elements; the user owns it. Elements that are already booked are " +
+			"left out, and listed in failures." + dryRunFirst}, shown.bookTool)
 	add(server, j, &mcp.Tool{Name: "move", Annotations: &mcp.ToolAnnotations{DestructiveHint: &destructive},
-		Description: "Move an event to another day or time, unless one of its elements is taken then." + dryRunFirst},
+		Description: "Move an event to another day or time, unless one of its elements is already booked then." +
+			dryRunFirst},
 		shown.moveTool)
 	return server
 }
@@ -77,16 +79,16 @@ func add[In, Out any](server *mcp.Server, j job, tool *mcp.Tool, work func(job, 
 // findArguments are the conditions of a search, of which one is needed.
 type findArguments struct {
 	Text     string `json:"text,omitempty" jsonschema:"a part of the title, of at least three characters"`
-	Element  string `json:"element,omitempty" jsonschema:"the event has this element, itself or through a group"`
+	Element  string `json:"element,omitempty" jsonschema:"only events with this element or a group that contains it"`
 	Category string `json:"category,omitempty" jsonschema:"the name or id of its category"`
-	From     string `json:"from,omitempty" jsonschema:"the first day (2026-11-28) that it may touch"`
-	To       string `json:"to,omitempty" jsonschema:"the last day that it may touch"`
-	Status   string `json:"status,omitempty" jsonschema:"an entry is requested, confirmed, rejected or noted"`
+	From     string `json:"from,omitempty" jsonschema:"only events on this day (2026-11-28) or later"`
+	To       string `json:"to,omitempty" jsonschema:"only events on this day or earlier"`
+	Status   string `json:"status,omitempty" jsonschema:"only with a requested, confirmed, rejected or noted commitment"`
 }
 
 type foundEvents struct {
 	Events []client.Record `json:"events"`
-	More   bool            `json:"more" jsonschema:"there are more events than these"`
+	More   bool            `json:"more" jsonschema:"whether there are more events"`
 }
 
 func findTool(j job, in findArguments) (foundEvents, error) {
@@ -101,11 +103,11 @@ func some(records []client.Record) []client.Record { return append([]client.Reco
 // freeArguments are a time, or that of an event, with what is asked for then.
 type freeArguments struct {
 	Type  string `json:"type" jsonschema:"Location, Staff or Property"`
-	From  string `json:"from,omitempty" jsonschema:"when the time begins: 2026-11-28 10:00"`
-	To    string `json:"to,omitempty" jsonschema:"when the time ends"`
-	Event string `json:"event,omitempty" jsonschema:"the id of an event, in place of from and to"`
-	Group string `json:"group,omitempty" jsonschema:"only what is in this group all the time"`
-	Near  string `json:"near,omitempty" jsonschema:"first what shares the most groups with this element"`
+	From  string `json:"from,omitempty" jsonschema:"start: 2026-11-28 10:00"`
+	To    string `json:"to,omitempty" jsonschema:"end"`
+	Event string `json:"event,omitempty" jsonschema:"id of an event, instead of from and to"`
+	Group string `json:"group,omitempty" jsonschema:"only members of this group during the whole time"`
+	Near  string `json:"near,omitempty" jsonschema:"list those first that share the most groups with this element"`
 }
 
 type freeElements struct {
@@ -119,7 +121,7 @@ func freeTool(j job, in freeArguments) (freeElements, error) {
 
 type dayArguments struct {
 	Element string `json:"element" jsonschema:"the element's name or id"`
-	Day     string `json:"day,omitempty" jsonschema:"2026-11-28; today when not given"`
+	Day     string `json:"day,omitempty" jsonschema:"2026-11-28 (default today)"`
 }
 
 type dayOfElement struct {
@@ -174,8 +176,8 @@ func (p *plans) run(j job, plan string, write any, do func(job) error) (made str
 		}
 		p.mu.Unlock()
 		if !known {
-			return "", errors.New("no dry run with these arguments made this plan, or the event was moved since; " +
-				"call without a plan first")
+			return "", errors.New("this plan is not from a dry run with these arguments, or the event has been moved " +
+				"since; call without a plan first")
 		}
 		return "", do(j)
 	}
@@ -196,15 +198,15 @@ type bookArguments struct {
 	Title    string   `json:"title" jsonschema:"the event's title"`
 	Elements []string `json:"elements,omitempty" jsonschema:"the names or ids of its people, rooms, groups and things"`
 	Category string   `json:"category" jsonschema:"the name or id of its category"`
-	From     string   `json:"from" jsonschema:"when it begins: 2026-11-28 14:00, or a day"`
-	To       string   `json:"to,omitempty" jsonschema:"when it ends; of whole days the last one"`
-	AllDay   bool     `json:"all_day,omitempty" jsonschema:"whether it takes whole days"`
-	Plan     string   `json:"plan,omitempty" jsonschema:"the plan of the dry run; without it this is one"`
+	From     string   `json:"from" jsonschema:"start: 2026-11-28 14:00, or a day"`
+	To       string   `json:"to,omitempty" jsonschema:"end; for whole days, the last day"`
+	AllDay   bool     `json:"all_day,omitempty" jsonschema:"whether it lasts whole days"`
+	Plan     string   `json:"plan,omitempty" jsonschema:"plan from the dry run; without it, this is the dry run"`
 }
 
 // written is an event as it was written or, with a plan, would be.
 type written struct {
-	Plan     string          `json:"plan,omitempty" jsonschema:"nothing is written yet; this plan writes it"`
+	Plan     string          `json:"plan,omitempty" jsonschema:"nothing has been written; this plan writes it"`
 	Event    client.Record   `json:"event"`
 	Failures []client.Record `json:"failures,omitempty" jsonschema:"the elements that are left out, with the reasons"`
 }
@@ -229,11 +231,11 @@ func (p *plans) bookTool(j job, in bookArguments) (w written, err error) {
 }
 
 type moveArguments struct {
-	Event string `json:"event" jsonschema:"the event's id, or a part of its title that no other event has"`
-	On    string `json:"on,omitempty" jsonschema:"the day of the event, where the title alone does not say which it is"`
-	When  string `json:"when" jsonschema:"the new day (2026-11-28), time (15:00) or both; what it does not say stays"`
-	Until string `json:"until,omitempty" jsonschema:"the new end; without it the length stays"`
-	Plan  string `json:"plan,omitempty" jsonschema:"the plan of the dry run; without it this is one"`
+	Event string `json:"event" jsonschema:"id of the event, or an unambiguous part of its title"`
+	On    string `json:"on,omitempty" jsonschema:"day of the event, if the title is ambiguous"`
+	When  string `json:"when" jsonschema:"new day (2026-11-28), time (15:00) or both; what is missing stays the same"`
+	Until string `json:"until,omitempty" jsonschema:"new end; without it, the event keeps its length"`
+	Plan  string `json:"plan,omitempty" jsonschema:"plan from the dry run; without it, this is the dry run"`
 }
 
 func (p *plans) moveTool(j job, in moveArguments) (w written, err error) {

@@ -143,7 +143,7 @@ func TestInterface_MCP_WritesWhatADryRunHasShown(t *testing.T) {
 		delete(other, map[string]string{"book": "when", "move": "title"}[c.tool])
 		for range 2 {
 			refused := a.calls(t, c.tool, other, &wet)
-			valuetest.Has(t, refused, "no dry run with these arguments", "%s of another", c.tool)
+			valuetest.Has(t, refused, "not from a dry run with these arguments", "%s of another", c.tool)
 			if c.tool == "book" && c.done() {
 				t.Error("something was booked")
 			}
@@ -154,7 +154,7 @@ func TestInterface_MCP_WritesWhatADryRunHasShown(t *testing.T) {
 		if c.tool == "book" && (len(dry.Failures) != 1 || len(wet.Failures) != 1) {
 			t.Errorf("Great Hall is taken: %+v %+v", dry, wet)
 		}
-		valuetest.Has(t, a.calls(t, c.tool, c.arguments, &wet), "no dry run", "%s a second time", c.tool)
+		valuetest.Has(t, a.calls(t, c.tool, c.arguments, &wet), "not from a dry run", "%s a second time", c.tool)
 	}
 	// A plan was good for an event that was moved since: to 18:00 of another day, and of another length.
 	var w written
@@ -162,7 +162,7 @@ func TestInterface_MCP_WritesWhatADryRunHasShown(t *testing.T) {
 	valuetest.MustSame(t, a.calls(t, "move", later, &w), "", "a dry run")
 	o.does(t, "move", drama, "2026-12-08")
 	later["plan"] = w.Plan
-	valuetest.Has(t, a.calls(t, "move", later, &w), "the event was moved since", "of an event that was moved")
+	valuetest.Has(t, a.calls(t, "move", later, &w), "the event has been moved since", "of an event that was moved")
 	many := object{"title": "Quiz", "elements": slices.Repeat([]string{"Gym"}, maxNames+1), "category": "Club",
 		"from": "2026-12-09"}
 	valuetest.Has(t, a.calls(t, "book", many, &w), "elements: 101 are too many")

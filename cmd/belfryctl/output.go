@@ -66,7 +66,7 @@ func outputFlag(command *cobra.Command, formats []format) *format {
 	complete(command, "output", strings.Split(joined(formats), ", ")...)
 	command.PreRunE = func(*cobra.Command, []string) error {
 		if !slices.Contains(formats, as) {
-			return &usageError{fmt.Errorf("--output: %q is not for this command; there are %s", as, joined(formats))}
+			return &usageError{fmt.Errorf("--output: this command has no %q; it has %s", as, joined(formats))}
 		}
 		return nil
 	}

@@ -48,7 +48,7 @@ func TestInterface_ListingsHaveSixFormats(t *testing.T) {
 	}
 	valuetest.Has(t, o.does(t, "elements", "show", "1", "-o", "csv"), "id,key,name")
 	o.fails(t, exitUsage, "there are table, wide, csv, name, json, yaml", "elements", "list", "-o", "xml")
-	o.fails(t, exitUsage, `"csv" is not for this command; there are table, json, yaml`, "version", "-o", "csv")
+	o.fails(t, exitUsage, `this command has no "csv"; it has table, json, yaml`, "version", "-o", "csv")
 }
 
 // An exchange printed two objects, the csv of an event lacked its elements, and sentences and secrets were printed as
@@ -108,7 +108,7 @@ func (o office) formats(t *testing.T, chess, drama string) {
 		"elements retire 1", "members end 1 1", "administrators remove 1 1", "webhooks remove 1",
 		"webhooks new-secret 1", "feed add hall", "feed end hall"} {
 		for _, format := range []string{"wide", "csv", "name"} {
-			o.fails(t, exitUsage, "there are table, json, yaml", append(strings.Fields(line), "-o", format)...)
+			o.fails(t, exitUsage, "it has table, json, yaml", append(strings.Fields(line), "-o", format)...)
 		}
 	}
 	o.fails(t, exitUsage, "times have no ids", "free", "--of", "hall", "--from", "2026-12-02", "--to", "2026-12-02",

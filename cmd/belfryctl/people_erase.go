@@ -30,7 +30,7 @@ const (
 )
 
 // errNotErased ends a run in which some persons were not erased.
-var errNotErased = partly("some were not erased")
+var errNotErased = partly("some people were not erased")
 
 // eraseFlags are the flags of what erases.
 type eraseFlags struct {
@@ -42,7 +42,7 @@ type eraseFlags struct {
 func (f *eraseFlags) add(flags *pflag.FlagSet, really, namesakes string) {
 	flags.BoolVar(&f.really, "really", false, really)
 	flags.BoolVar(&f.namesakes, "namesakes", false, namesakes)
-	flags.StringVar(&f.list, "list", "", "with --really: a file that names who was erased, for --again after a restore")
+	flags.StringVar(&f.list, "list", "", "with --really: file that lists who was erased, for --again after a restore")
 }
 
 // kept begins the list of erased persons, where one is kept, with those of before.
@@ -61,33 +61,37 @@ func (f *eraseFlags) kept(j job) (erasedList, error) {
 func erasePerson(s surroundings) *cobra.Command {
 	var f eraseFlags
 	command := &cobra.Command{
-		Use: "erase ELEMENT", Short: "Take a person's names, addresses and notes out of all that Belfry keeps",
-		Long: `Shows what erasing a member of staff or a pupil means: the names that are looked for, the
-person's users, and others of the same name. With --really it is done, for ever, and the command
-waits until it is. The person is called "Former pupil 151" since, and has left; its users can't
-log in again. Notes by the person, and notes that name it, go; in all other texts, and in the
-audit, the new name stands in place of the old ones.
+		Use: "erase ELEMENT", Short: "Erase a person's names, addresses and notes from all data",
+		Long: `Shows what erasing a member of staff or a pupil would do: the names to search for, the person's
+users, and other people with the same name. --really erases the person for good, and waits until
+that is done. The person is then called "Former pupil 151" and is no longer current; the users
+can't log in again. Notes by the person and notes that name the person are deleted. In all other
+texts, and in the audit, the new name replaces the old ones. Texts with a name that another
+person shares are changed only with --namesakes.
 
-Texts with a name that others have, too, stay as they are: read them, or give --namesakes.
+If the command is interrupted, the erasure continues; run it again to wait for it. It is
+incomplete (exit code 4) if something keeps writing the name: stop that, and run it again.
 
-With --list the file has everyone who was erased, by id and without names: it is written when an
-erasure has begun, and when it is done. Keep it apart from your backups. With --again it erases
-the persons of such a file: after a restore from an older backup, before users come back.
---route reaches the services while the front door is shut.
+--list keeps a file with the ids, but no names, of everyone who was erased, including people whom
+a restored deployment no longer knows. If it can't be written, no one is erased. Keep it apart
+from your backups. --again erases everyone in such a file after a restore from an older backup,
+before users come back: an element that does not exist is skipped, one that is now a different
+person is refused (exit code 4), and --namesakes applies as it did then. --route reaches the
+services while the front door is shut.
 
-Only an administrator of all schools may do it.`,
+Only administrators of all schools may run this command.`,
 		Example: "  belfryctl people erase Pupil:17\n  belfryctl people erase Pupil:17 --really --list erased.json\n" +
 			"  belfryctl people erase --again erased.json --really",
 		Args: cobra.MaximumNArgs(1),
 	}
 	flags := command.Flags()
-	f.add(flags, "erase; without it nothing is changed", "also change texts with a name that others have, too")
-	flags.StringVar(&f.again, "again", "", "a list of erased persons, as JSON, instead of one person")
+	f.add(flags, "erase; without it, nothing is changed", "also change texts with a name that other people share")
+	flags.StringVar(&f.again, "again", "", "list of erased people, as JSON, instead of one person")
 	at := &connection{}
 	at.routeFlag(flags)
 	return administrativeAt(at, s, command, func(j job) error {
 		if (f.again != "") == (len(j.args) > 0) {
-			return &usageError{errors.New("give either a person or --again FILE")}
+			return &usageError{errors.New("give either ELEMENT or --again FILE")}
 		}
 		if f.again != "" {
 			return j.eraseAgain(f)
@@ -149,27 +153,27 @@ func (j job) erase(id int64, fingerprint string, f eraseFlags, kept erasedList) 
 func (j job) erasure(e api.Erasure) error {
 	switch e.State {
 	case incomplete:
-		_, err := fmt.Fprintf(j.s.out, "element %d is called %s since, but the erasure is incomplete: something keeps "+
-			"writing the old name\nstop what writes it, and give the command again; it goes on then\n",
+		_, err := fmt.Fprintf(j.s.out, "element %d is now called %s, but the erasure is incomplete: something keeps "+
+			"writing the old name\nstop it, and run the command again to continue\n",
 			e.ElementID, e.Name)
 		return err
 	case "done":
-		_, err := fmt.Fprintf(j.s.out, "element %d is erased: it is %s since, and %d records were changed or deleted\n",
+		_, err := fmt.Fprintf(j.s.out, "element %d is erased: it is now called %s; %d records changed or deleted\n",
 			e.ElementID, e.Name, e.Records)
 		return err
 	}
-	fmt.Fprintf(j.s.out, "element %d would be %s since\n", e.ElementID, e.Name)
+	fmt.Fprintf(j.s.out, "element %d would be called %s\n", e.ElementID, e.Name)
 	for _, name := range e.Names {
-		fmt.Fprintf(j.s.out, "  looked for in all texts: %s\n", name)
+		fmt.Fprintf(j.s.out, "  names that would be replaced in all texts: %s\n", name)
 	}
 	if len(e.UserIds) > 0 {
-		fmt.Fprintf(j.s.out, "  users that can't log in again: %s\n", spaced(e.UserIds))
+		fmt.Fprintf(j.s.out, "  users that could no longer log in: %s\n", spaced(e.UserIds))
 	}
 	if len(e.Namesakes) > 0 {
-		const left = "  elements of the same name: %s; texts with that name stay, unless you give --namesakes\n"
+		const left = "  elements with the same name: %s; texts with that name stay, unless --namesakes is given\n"
 		fmt.Fprintf(j.s.out, left, spaced(e.Namesakes))
 	}
-	_, err := fmt.Fprintln(j.s.out, "nothing is changed; with --really it is done, for ever")
+	_, err := fmt.Fprintln(j.s.out, "nothing was changed; --really erases for good")
 	return err
 }
 
@@ -224,7 +228,7 @@ func (j job) eraseOne(
 	case err == nil:
 		of["outcome"] = "would be erased"
 	case errors.As(err, &failed) && failed.Code == http.StatusNotFound:
-		of["outcome"] = "is not there"
+		of["outcome"] = "does not exist"
 	case errors.As(err, &failed) && failed.Code == http.StatusConflict:
 		of["outcome"] = failed.Message
 		return false, nil
@@ -243,15 +247,14 @@ func listErased(j job) error {
 }
 
 func peopleCommand(s surroundings) *cobra.Command {
-	return family("people", "Answer for what is kept about one person",
-		`A member of staff or a pupil is given as an id or a key such as Pupil:17. docs/privacy.md says
-what is kept.`,
+	return family("people", "Export and erase the data about a person",
+		`ELEMENT is the id or import key of a member of staff or a pupil, such as Pupil:17.
+docs/privacy.md says what is kept.`,
 		exportPerson(s), erasePerson(s),
 		administrative(s, &cobra.Command{
-			Use: "erased", Short: "List the persons who were erased, or are being",
-			Long: `Lists the erasures. With -o json it is the list for "belfryctl people erase --again", as of now;
---list of that command keeps it up to date. It has ids and fingerprints of the persons, and no
-names.`,
+			Use: "erased", Short: "List the erasures",
+			Long: `Lists the erasures, with ids and fingerprints of the people and without names. -o json prints the
+list for "belfryctl people erase --again"; --list of that command keeps it up to date.`,
 			Example: "  belfryctl people erased -o json > erased.json",
 		}, listErased),
 		listLeavers(s))
@@ -286,7 +289,7 @@ func (l erasedList) put(erasures ...client.Record) error {
 		return printJSON(out, map[string]any{"erasures": append([]client.Record{}, all...)})
 	})
 	if err != nil {
-		return fmt.Errorf("%s is not written: %w", l, err)
+		return fmt.Errorf("writing %s: %w", l, err)
 	}
 	return nil
 }
@@ -301,7 +304,7 @@ func readErased(path string) ([]client.Record, error) {
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.UseNumber()
 	if err := decoder.Decode(&list); err != nil || list.Erasures == nil {
-		return nil, &usageError{fmt.Errorf("%s is not a list that belfryctl people erased -o json wrote", path)}
+		return nil, &usageError{fmt.Errorf("%s was not written by belfryctl people erased -o json", path)}
 	}
 	return list.Erasures, nil
 }

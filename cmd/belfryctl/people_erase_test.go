@@ -115,14 +115,14 @@ func TestPeopleErase_NoStoreHasTheNameAnyMore(t *testing.T) {
 		t.Fatalf("too little is stored for this test: %d", len(before))
 	}
 	out := o.does(t, "people", "erase", "Pupil:zoquill")
-	valuetest.Has(t, out, "looked for in all texts: Zo O'Quill\n")
-	valuetest.Has(t, out, fmt.Sprintf("users that can't log in again: %d\n", l.user))
-	valuetest.Has(t, out, "nothing is changed")
+	valuetest.Has(t, out, "names that would be replaced in all texts: Zo O'Quill\n")
+	valuetest.Has(t, out, fmt.Sprintf("users that could no longer log in: %d\n", l.user))
+	valuetest.Has(t, out, "nothing was changed")
 	e := admin.Get(t, fmt.Sprintf("/api/admin/elements/%d", l.element)).Must(t, 200)
 	valuetest.Same(t, e.Text(t, "element.name"), "Zo O'Quill (7B)", "a dry run changed %s", e.Body)
 
 	name := fmt.Sprintf("Former pupil %d", l.element)
-	valuetest.Has(t, o.does(t, "people", "erase", fmt.Sprint(l.element), "--really"), "it is "+name+" since")
+	valuetest.Has(t, o.does(t, "people", "erase", fmt.Sprint(l.element), "--really"), "it is now called "+name)
 	feeds := admin.Get(t, fmt.Sprintf("/api/elements/%d/feeds", l.element)).Must(t, 200)
 	if feeds.Len(t, "feeds") != 1 || feeds.Text(t, "feeds.0.name") != name+"'s week" {
 		t.Errorf("feeds: %s", feeds.Body)
@@ -310,12 +310,12 @@ func TestPeopleErase_AgainAfterARestore(t *testing.T) {
 	errortest.None(t, err)
 	o.restore(t, max, "Max")
 	code, out, errs := belfryctl(t, o.env, "people", "erase", "--again", file, "--really")
-	if code != exitRefused || !strings.Contains(errs, "some were not erased") {
+	if code != exitRefused || !strings.Contains(errs, "some people were not erased") {
 		t.Errorf("%d %s", code, errs)
 	}
 	valuetest.Has(t, out, "erased\n")
 	valuetest.Has(t, out, "is somebody else\n")
-	valuetest.Has(t, out, "is not there\n")
+	valuetest.Has(t, out, "does not exist\n")
 	o.wantErased(t, "Max")
 	valuetest.Holds(t, len(stored(t, o.system, "Ada")) > 0, "another person is erased")
 }
@@ -368,7 +368,7 @@ func TestPeopleErase_TheListThatIsKeptIsNewerThanTheBackup(t *testing.T) {
 	// Where the list can't be written, no one is erased.
 	leo := o.pupil(t, "Leo")
 	errortest.None(t, os.WriteFile(file, []byte("[]"), 0o600))
-	o.fails(t, exitUsage, "is not a list", "people", "erase", fmt.Sprint(leo), "--really", "--list", file)
+	o.fails(t, exitUsage, "was not written by belfryctl", "people", "erase", fmt.Sprint(leo), "--really", "--list", file)
 	valuetest.Holds(t, len(stored(t, o.system, "Leo")) > 0, "a person is erased whom no list names")
 }
 
@@ -456,7 +456,7 @@ func TestPeopleErase_WhoIsWrittenAgainAndAgainIsIncomplete(t *testing.T) {
 	errortest.None(t, errortest.Of(erasures.UpdateByID(t.Context(), max, last)))
 	o.system.Restart(t, "notes")
 	if e := <-ended; e.code != exitRefused || !strings.Contains(e.out, "the erasure is incomplete") ||
-		!strings.Contains(e.errs, "some were not erased") {
+		!strings.Contains(e.errs, "some people were not erased") {
 		t.Errorf("%+v", e)
 	}
 	valuetest.Has(t, o.does(t, "people", "erased"), "  incomplete  ")
@@ -487,7 +487,7 @@ func TestPeopleErase_NamesOfOthersStay(t *testing.T) {
 	ambiguous := addsEvent(t, admin, category, "Tom Orr", "2026-09-07").Int(t, "event.id")
 	clear := addsEvent(t, admin, category, "Tom Orr (7A)", "2026-09-07").Int(t, "event.id")
 	valuetest.Has(t, o.does(t, "people", "erase", fmt.Sprint(first)),
-		fmt.Sprintf("elements of the same name: %d;", second))
+		fmt.Sprintf("elements with the same name: %d;", second))
 	o.does(t, "people", "erase", fmt.Sprint(first), "--really")
 	for id, want := range map[int64]string{ambiguous: "Tom Orr", clear: fmt.Sprintf("Former pupil %d", first)} {
 		valuetest.Same(t, admin.Get(t, fmt.Sprintf("/api/events/%d", id)).Must(t, 200).Text(t, "event.body"), want)
@@ -518,7 +518,7 @@ func TestPeopleErase_NamesakesWhoAreCalledOtherwiseStay(t *testing.T) {
 			"element_id": c.gone, "permissions": object{"can_api": true}})
 		event := addsEvent(t, admin, category, c.text, "2026-09-07").Int(t, "event.id")
 		valuetest.Has(t, o.does(t, "people", "erase", fmt.Sprint(c.gone)),
-			fmt.Sprintf("elements of the same name: %d;", c.stays))
+			fmt.Sprintf("elements with the same name: %d;", c.stays))
 		o.does(t, "people", "erase", fmt.Sprint(c.gone), "--really")
 		valuetest.Same(t, admin.Get(t, fmt.Sprintf("/api/events/%d", event)).Must(t, 200).Text(t, "event.body"), c.text)
 	}
@@ -536,10 +536,10 @@ func TestPeopleErase_WhatCantBeErased(t *testing.T) {
 	o.fails(t, exitFailure, "must be a member of staff or a pupil", "people", "erase", fmt.Sprint(hall))
 	o.fails(t, exitFailure, "is an administrator of all schools", "people", "erase", fmt.Sprint(head), "--really")
 	o.fails(t, exitFailure, "no element has the key", "people", "erase", "Pupil:none")
-	o.fails(t, exitUsage, "give either a person or --again FILE", "people", "erase")
+	o.fails(t, exitUsage, "give either ELEMENT or --again FILE", "people", "erase")
 	file := filepath.Join(t.TempDir(), "x.json")
 	errortest.None(t, os.WriteFile(file, []byte("{}"), 0o600))
-	o.fails(t, exitUsage, "is not a list that belfryctl people erased -o json wrote", "people", "erase", "--again",
+	o.fails(t, exitUsage, "was not written by belfryctl people erased -o json", "people", "erase", "--again",
 		file)
 	for body, code := range map[string]int{
 		`{"erasure":{}}`: 422, `{"erasure":{"element_id":"x"}}`: 422, `{}`: 400, `{"erasure":{"element_id":9999}}`: 404,

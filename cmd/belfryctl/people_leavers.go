@@ -22,24 +22,23 @@ func listLeavers(s surroundings) *cobra.Command {
 	var f leaverFlags
 	command := &cobra.Command{
 		Use:   "leavers --before DATE",
-		Short: "List the people who left before a day, and erase them by the school's retention rules",
-		Long: `Lists the staff and pupils who are no longer current, and whose last membership of any group
-ended before the day. With --school only those who belonged to that school on their last day,
-directly or through other groups; who belonged to two schools on it is listed for both. With
---really each of them is erased, as by people erase, one after the other; the command may be
-interrupted and given again.
+		Short: "List or erase the people who left before a day",
+		Long: `Lists the staff and pupils who are no longer current and whose last membership of any group ended
+before the day. With --school, only those who belonged to that school on their last day, directly
+or through other groups. --really erases them one after another, like people erase; an
+interrupted command can be repeated.
 
-Nothing says when those left who are in a group without an end, or were never in one. They are
-never erased here, and listed below the table: end their memberships (belfryctl members end), or
-erase them one by one.`,
+People without a last day, because a membership has no end or they were never in a group, are not
+erased. 20 of their ids are listed below the table (all with -o json, as no_last_day): end their
+memberships (belfryctl members end), or erase them one by one.`,
 		Example: "  belfryctl people leavers --before 2020-09-01 --type pupil\n" +
 			"  belfryctl people leavers --before 2020-09-01 --school Group:north --really --list erased.json",
 	}
 	flags := command.Flags()
-	flags.StringVar(&f.before, "before", "", "the day (YYYY-MM-DD); needed")
-	flags.StringVar(&f.entityType, "type", "", "only staff, or only pupil")
+	flags.StringVar(&f.before, "before", "", "the day (YYYY-MM-DD); required")
+	flags.StringVar(&f.entityType, "type", "", "only this type: staff or pupil")
 	flags.StringVar(&f.school, "school", "", "only people who left this school, an id or a key (Group:north)")
-	f.add(flags, "erase them; without it they are only listed", "as for people erase")
+	f.add(flags, "erase them; without it, only list them", "as for people erase")
 	return administrative(s, command, func(j job) error { return j.leavers(f) })
 }
 

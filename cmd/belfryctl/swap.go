@@ -21,11 +21,12 @@ import (
 func swapCommand(s surroundings) *cobra.Command {
 	var anyway bool
 	command := &cobra.Command{
-		Use: "swap EVENT NAME [OTHER-EVENT] OTHER-NAME", Short: "Replace an element of an event, or exchange two",
-		Long: `Replaces what the event has as NAME by the element OTHER-NAME, such as a teacher by a cover.
-With OTHER-EVENT the two events exchange NAME and OTHER-NAME, such as their rooms. Where another
-event takes one up, nothing is changed, unless --anyway. NAME is a part of a name that one
-element of the event has.
+		Use:   "swap EVENT NAME [OTHER-EVENT] OTHER-NAME",
+		Short: "Replace an element of an event, or exchange elements of two events",
+		Long: `Replaces the event's element NAME with OTHER-NAME, such as a teacher with a cover. With
+OTHER-EVENT, the two events exchange NAME and OTHER-NAME, such as their rooms. If an element is
+already booked at that time, nothing is changed, unless --anyway is given. NAME is an unambiguous
+part of the name of one of the event's elements.
 
 ` + aboutNames,
 		Example: "  belfryctl swap 'House chess' 'Great Hall' Gym\n" +
@@ -33,9 +34,9 @@ element of the event has.
 			"  belfryctl swap 14 gordon Staff:18 --anyway",
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
-	command.Flags().BoolVar(&anyway, "anyway", false, "take what is booked already, too")
+	command.Flags().BoolVar(&anyway, "anyway", false, "use elements that are already booked, too")
 	var on string
-	command.Flags().StringVar(&on, "other-on", "", "the day of OTHER-EVENT")
+	command.Flags().StringVar(&on, "other-on", "", "day of OTHER-EVENT")
 	return eventCommand(s, command, func(j job, event client.Record) error {
 		exchange, err := j.exchange(event, on)
 		if err != nil {
@@ -126,7 +127,7 @@ func (j job) swap(exchange []swapping, anyway bool) error {
 		replaced, err := j.c.Replace(j.ctx, w.event.ID("id"), w.replacement(), clashes)
 		reasons := strings.Join(sequence.Map(replaced.Failures, reasonOf), "; ")
 		if err == nil && reasons != "" {
-			err = fmt.Errorf("%s %s; event %s is as it was", w.element.Name, reasons, eventText(w.event))
+			err = fmt.Errorf("%s %s; event %s is unchanged", w.element.Name, reasons, eventText(w.event))
 		}
 		if err != nil && len(exchange) > 1 && !j.dryRun {
 			replaced.Event, err = j.settle(exchange[:i], w, err)
@@ -168,7 +169,7 @@ func (j job) settle(before []swapping, w swapping, failed error) (client.Record,
 	if refused = refused && !answer.Foreign && answer.Code < http.StatusInternalServerError; !refused {
 		event, err := j.c.Get(ctx, onePath(eventPath, w.event.ID("id")), "event")
 		if err != nil {
-			return nil, fmt.Errorf("it is unknown whether event %s is changed: %w", eventText(w.event),
+			return nil, fmt.Errorf("event %s may or may not have changed: %w", eventText(w.event),
 				errors.Join(failed, err))
 		}
 		if slices.ContainsFunc(event.Records("commitments"), func(c client.Record) bool {

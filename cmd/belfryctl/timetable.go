@@ -16,15 +16,14 @@ import (
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
-const aboutNames = `NAME is an element's name, a part of it that no other has, its id, or the key that it was
-imported with (Staff:17). Any user may ask; keys are for administrators. The login is as for
-import.`
+const aboutNames = `NAME is an element's name, an unambiguous part of it, its id or, for administrators, its import
+key (Staff:17).`
 
 func dayCommand(s surroundings) *cobra.Command {
 	command := &cobra.Command{
-		Use: "day NAME [DATE]", Short: "Show what a person or thing is committed to on a day",
-		Long: `Lists the commitments of a day (YYYY-MM-DD), today's when none is given, its own and those
-through groups, in order of time.
+		Use: "day NAME [DATE]", Short: "Show the commitments of a person or thing on a day",
+		Long: `Lists the commitments of a day (YYYY-MM-DD, default today), its own and those of its groups, in
+order of time.
 
 ` + aboutNames,
 		Example: "  belfryctl day 'Great Hall'\n  belfryctl day gordon 2026-11-28", ValidArgsFunction: completeNames(s),
@@ -44,9 +43,9 @@ through groups, in order of time.
 
 func weekCommand(s surroundings) *cobra.Command {
 	command := &cobra.Command{
-		Use: "week NAME [DATE]", Short: "Show what a person or thing is committed to in a week",
-		Long: `As day, from the Monday to the Sunday of the week that has the DATE, or today by this machine's
-clock.
+		Use: "week NAME [DATE]", Short: "Show the commitments of a person or thing in a week",
+		Long: `Like day, from Monday to Sunday of the week with the DATE (default today, by this machine's
+clock).
 
 ` + aboutNames,
 		Example:           "  belfryctl week 'Kai Butler (7A)'\n  belfryctl week Location:G71 2026-11-28 -o json",
@@ -142,31 +141,32 @@ func freeCommand(s surroundings) *cobra.Command {
 	var minutes int
 	types := []string{"Location", "Staff", "Property"}
 	command := &cobra.Command{
-		Use: "free [TYPE]", Short: "List what is free at a time, or the times at which some are free",
-		Long: `Lists what is not busy at any moment between --from and --to, or of an --event, whose own
-commitments don't count. TYPE is ` + strings.Join(types, ", ") + `. With --of, lists instead
-the times at which all of these are free, from the day --from to the day --to, at most 14 days.
-Elements are named as for day.`,
+		Use: "free [TYPE]", Short: "List what is free at a time, or when some elements are free",
+		Long: `Lists the elements that are free all the time from --from to --to, or during an --event, whose
+own commitments do not count. TYPE is ` + strings.Join(types, ", ") + `. With --of, lists instead
+when all of these elements are free, from the day --from to the day --to, at most 14 days.
+
+` + aboutNames,
 		Example: "  belfryctl free Location --from '2026-11-28 10:00' --to '2026-11-28 11:00'\n" +
 			"  belfryctl free Staff --event 17 --near 'HGO - Hannah Gordon'\n" +
 			"  belfryctl free --of gordon --of 'Great Hall' --from 2026-11-30 --to 2026-12-04 --hours 08:30-16:00",
 		ValidArgs: types,
 	}
 	flags := command.Flags()
-	flags.StringVar(&of.From, "from", "", "when it begins: 2026-11-28, or 2026-11-28 10:00 where the deployment is")
-	flags.StringVar(&of.To, "to", "", "when it ends")
-	flags.StringVar(&of.Event, "event", "", "the id of an event, for who or what could stand in")
-	flags.StringVar(&of.Group, "group", "", "only what is in this group all the time")
-	flags.StringVar(&of.Near, "near", "", "first what shares the most groups with this element")
-	flags.StringArrayVar(&all, "of", nil, "an element that has to be free; give it once for each")
+	flags.StringVar(&of.From, "from", "", "start: 2026-11-28, or 2026-11-28 10:00 in the deployment's time zone")
+	flags.StringVar(&of.To, "to", "", "end")
+	flags.StringVar(&of.Event, "event", "", "id of an event that needs a substitute")
+	flags.StringVar(&of.Group, "group", "", "only members of this group during the whole time")
+	flags.StringVar(&of.Near, "near", "", "list those first that share the most groups with this element")
+	flags.StringArrayVar(&all, "of", nil, "element that has to be free; repeatable")
 	flags.StringVar(&hours, "hours", "", "with --of: only within these hours of each day, such as 08:30-16:00")
-	flags.IntVar(&minutes, "minutes", 30, "with --of: how long they have to be free at least")
+	flags.IntVar(&minutes, "minutes", 30, "with --of: minimum length in minutes")
 	for _, other := range []string{"event", "group", "near"} {
 		command.MarkFlagsMutuallyExclusive("of", other)
 	}
 	return administrative(s, command, func(j job) error {
 		if (len(all) > 0) == (len(j.args) > 0) {
-			return &usageError{errors.New("either TYPE or --of is needed")}
+			return &usageError{errors.New("give either TYPE or --of")}
 		}
 		if len(all) > 0 {
 			if j.as == asNames {
@@ -267,9 +267,10 @@ func completeNames(s surroundings) cobra.CompletionFunc {
 func findCommand(s surroundings) *cobra.Command {
 	var of searched
 	command := &cobra.Command{
-		Use: "find [TEXT]", Short: "Find events by their title, days, elements and more",
-		Long: `Lists the events that meet all that is given, in order of time. At least one is needed. TEXT is
-a part of the title, in any case and without accents, of at least three characters.
+		Use: "find [TEXT]", Short: "Find events by title, days, elements and more",
+		Long: `Lists the events that match TEXT and all flags, in order of time. At least one of them is
+required. TEXT is a part of the title, of at least three characters; case and accents are
+ignored.
 
 ` + aboutNames,
 		Example: "  belfryctl find bletchley\n" +
@@ -278,13 +279,13 @@ a part of the title, in any case and without accents, of at least three characte
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}
 	flags := command.Flags()
-	flags.StringVar(&of.From, "from", "", "the first day (2026-11-28) that the event may touch")
-	flags.StringVar(&of.To, "to", "", "the last day that it may touch")
-	flags.StringVar(&of.Element, "element", "", "only events with this element, itself or through a group")
-	flags.StringVar(&of.Category, "category", "", "only events of this category: its name or its id")
-	flags.StringVar(&of.owner, "owner", "", "only events of the user with this id")
+	flags.StringVar(&of.From, "from", "", "only events on this day (2026-11-28) or later")
+	flags.StringVar(&of.To, "to", "", "only events on this day or earlier")
+	flags.StringVar(&of.Element, "element", "", "only events with this element or a group that contains it")
+	flags.StringVar(&of.Category, "category", "", "only events of this category, a name or an id")
+	flags.StringVar(&of.owner, "owner", "", "only events owned by the user with this id")
 	flags.StringVar(&of.Status, "status", "", "only events with a commitment of this status, such as requested")
-	flags.IntVar(&of.most, "most", eventPage, "how many events are listed at most")
+	flags.IntVar(&of.most, "most", eventPage, "maximum number of events")
 	_ = command.RegisterFlagCompletionFunc("element", completeNames(s))
 	return administrative(s, command, func(j job) error {
 		if len(j.args) > 0 {
@@ -295,7 +296,7 @@ a part of the title, in any case and without accents, of at least three characte
 			return err
 		}
 		if more {
-			fmt.Fprintf(j.s.err, "there are more than %d; --most lists more\n", of.most)
+			fmt.Fprintf(j.s.err, "only the first %d are listed; --most lists more\n", of.most)
 		}
 		return j.events(events)
 	})

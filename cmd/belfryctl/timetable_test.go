@@ -51,7 +51,7 @@ func TestTimetable_DayWeekAndFree(t *testing.T) {
 		t.Errorf("%+v", read)
 	}
 	valuetest.Has(t, o.does(t, "day", "anna", "2026-01-01", "-o=json"), `"commitments": []`)
-	o.fails(t, exitFailure, `several elements are named like "hall": give one of the ids`, "day", "hall")
+	o.fails(t, exitFailure, `several elements match "hall": give one of the ids`, "day", "hall")
 	o.fails(t, exitFailure, `no element has "nowhere" in its name`, "day", "nowhere")
 	o.fails(t, exitFailure, "Couldn't find Element", "day", "999999")
 	o.fails(t, exitUsage, `"tomorrow" is not a day`, "day", "anna", "tomorrow")
@@ -79,7 +79,7 @@ func TestTimetable_DayWeekAndFree(t *testing.T) {
 	valuetest.Same(t,
 		free("--of", "anna", "--of", "Great Hall", "--from", "2026-11-24", "--to", "2026-11-27", "--hours",
 			"08:00-11:00", "--minutes", "60"), slots, "slots")
-	o.fails(t, exitUsage, "either TYPE or --of is needed", append([]string{"free", "Staff", "--of", "anna"}, at...)...)
+	o.fails(t, exitUsage, "give either TYPE or --of", append([]string{"free", "Staff", "--of", "anna"}, at...)...)
 
 	teacher := o.newUser(t, "T", "t@school.example", "--grant", "can_api")
 	valuetest.Same(t, teacher.does(t, "week", "anna", "2026-11-26"), want, "for a teacher")
@@ -138,7 +138,7 @@ func TestFind_ListsWhatMeetsAllThatIsGiven(t *testing.T) {
 	}
 	code, out, errs := belfryctl(t, o.env, "find", "theatre", "--most", "1")
 	if code != exitOK || !strings.Contains(out, "Tue 2026-11-24 09:00  10:00  Théâtre\n") ||
-		strings.Contains(out, "club") || !strings.Contains(errs, "there are more than 1;") {
+		strings.Contains(out, "club") || !strings.Contains(errs, "only the first 1 are listed;") {
 		t.Errorf("one of two: %d\n%s\n%s", code, out, errs)
 	}
 	valuetest.Has(t, o.does(t, "find", "theatre", "-o", "csv"), ",2026-11-24 09:00,10:00,Théâtre,")

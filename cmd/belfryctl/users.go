@@ -31,30 +31,30 @@ func (g granted) String() string {
 }
 
 func usersCommand(s surroundings) *cobra.Command {
-	return family("users", "List and change those who may use Belfry",
-		"USER is an id, or an e-mail address that only one user has. The login is as for import.", listUsers(s),
+	return family("users", "List and change users",
+		"USER is an id, or an e-mail address that only one user has.", listUsers(s),
 		administrative(s, &cobra.Command{
 			Use: "show USER", Short: "Show a user",
 			Example: "  belfryctl users show 12\n  belfryctl users show anna.bell@school.example -o json",
 		}, users.show),
 		users.adds(s, &cobra.Command{
-			Use: "add", Short: "Add a user and print the new uuid, once",
-			Long: `Adds a user and prints it with its uuid, which is the user's password. It is never shown again:
-hand it over, or keep it as you keep passwords. To a token, such as login keeps, no uuid is
-shown: it would outlive the token.`,
+			Use: "add", Short: "Add a user and print its uuid once",
+			Long: `Adds a user and prints its uuid, which is the user's password, once: hand it over, or store it as
+you store passwords. No uuid is shown to a token, such as the one kept by login, because it would
+outlive the token.`,
 			Example: "  belfryctl users add --name 'Ben Hall' --email ben.hall@school.example --element Staff:17 " +
 				"--grant can_api,can_add_events",
 		}, "uuid"),
 		changeUser(s),
 		administrative(s, &cobra.Command{
-			Use: "deactivate USER", Short: "Lock a user out and end its sessions, tokens and feeds; its events stay",
+			Use: "deactivate USER", Short: "Deactivate a user and end its sessions, tokens and feeds; its events stay",
 			Example: "  belfryctl users deactivate anna.bell@school.example",
 		}, func(j job) error {
-			return users.remove(j, "", "user %d can't log in any more; its sessions, tokens and feeds have ended")
+			return users.remove(j, "", "user %d is deactivated; its sessions, tokens and feeds have ended")
 		}, dataFormats...),
 		administrative(s, &cobra.Command{
 			Use:     "new-uuid USER",
-			Short:   "Give a user a new uuid and print it, once; the old one and all sessions, tokens and feeds end",
+			Short:   "Replace a user's uuid and print it once; all sessions, tokens and feeds end",
 			Example: "  belfryctl users new-uuid 12 > uuid-of-12",
 		}, newUUID, dataFormats...),
 		endSessions(s, "end-sessions USER", "belfryctl users end-sessions"))
@@ -67,7 +67,7 @@ func listUsers(s surroundings) *cobra.Command {
 		Example: "  belfryctl users list --active\n" +
 			"  belfryctl users list -o csv > users.csv",
 	}
-	command.Flags().BoolVar(&active, "active", false, "only those who are active")
+	command.Flags().BoolVar(&active, "active", false, "only active users")
 	return administrative(s, command, func(j job) error {
 		all, err := collect(j.c.List(j.ctx, userPath, "users", nil))
 		if err != nil {
@@ -88,17 +88,17 @@ func listUsers(s surroundings) *cobra.Command {
 // userFlags adds the flags of a user's fields.
 func userFlags(command *cobra.Command) {
 	flags := command.Flags()
-	flags.String("name", "", "the user's name")
+	flags.String("name", "", "name of the user")
 	flags.String("email", "", "e-mail address")
-	flags.Bool("duplicate-email", false, "the address is meant to be another active user's as well")
+	flags.Bool("duplicate-email", false, "allow an address that another active user has")
 	flags.String("kind", "staff", "staff, pupil or guest")
-	flags.String("element", "", "the element that the user is, an id or a key such as Staff:17; empty: none")
+	flags.String("element", "", "element of the person, an id or a key such as Staff:17; empty: none")
 	flags.Bool("active", true, "whether the user may log in")
-	flags.StringSlice("grant", nil, "permissions to give, of "+strings.Join(permissionNames, ", "))
+	flags.StringSlice("grant", nil, "permissions to grant: "+strings.Join(permissionNames, ", "))
 	flags.StringSlice("admin-of", nil,
-		"all schools that the user administers, ids or keys such as Group:north; empty: none")
+		"schools that the user administers, ids or keys such as Group:north; empty: none")
 	flags.StringSlice("stands-for", nil,
-		"all pupils that the user stands for, ids or keys such as Pupil:12; empty: none")
+		"pupils that the user stands for, ids or keys such as Pupil:12; empty: none")
 	complete(command, "kind", "staff", "pupil", "guest")
 	complete(command, "grant", permissionNames...)
 }
@@ -122,7 +122,7 @@ func userFields(j job) (map[string]any, error) {
 		for _, name := range names {
 			if !slices.Contains(permissionNames, name) {
 				all := strings.Join(permissionNames, ", ")
-				return nil, &usageError{fmt.Errorf("%q is no permission; there are %s", name, all)}
+				return nil, &usageError{fmt.Errorf("%q is not a permission; there are %s", name, all)}
 			}
 			permissions[name] = granted
 		}
@@ -135,12 +135,12 @@ func userFields(j job) (map[string]any, error) {
 
 func changeUser(s surroundings) *cobra.Command {
 	command := &cobra.Command{
-		Use: "change USER", Short: "Change a user; what is not given stays",
+		Use: "change USER", Short: "Change the given fields of a user",
 		Example: "  belfryctl users change 12 --name 'Anna Quill' --revoke admin\n" +
 			"  belfryctl users change 12 --admin-of Group:north,Group:south\n" +
 			"  belfryctl users change anna.bell@school.example --active",
 	}
-	command.Flags().StringSlice("revoke", nil, "permissions to take")
+	command.Flags().StringSlice("revoke", nil, "permissions to revoke")
 	complete(command, "revoke", permissionNames...)
 	return users.changes(s, command)
 }
@@ -158,20 +158,21 @@ func newUUID(j job) error {
 func endSessions(s surroundings, use, example string) *cobra.Command {
 	return administrative(s, &cobra.Command{
 		Use: use, Short: "End all sessions of a user",
-		Long:    `Those in which it has switched end too, as do those of others switched to it.`,
+		Long: `Ends all sessions of the user, also those in which it has switched to another user, and those of
+others who have switched to it.`,
 		Example: "  " + example + " anna.bell@school.example",
 	}, func(j job) error { return users.remove(j, "/sessions", "the sessions of user %d have ended") }, dataFormats...)
 }
 
 func sessionsCommand(s surroundings) *cobra.Command {
 	return family("sessions", "End sessions",
-		"USER is an id, or an e-mail address that only one user has. The login is as for import.",
+		"USER is an id, or an e-mail address that only one user has.",
 		endSessions(s, "end USER", "belfryctl sessions end"))
 }
 
 func whoamiCommand(s surroundings) *cobra.Command {
 	command := &cobra.Command{
-		Use: "whoami", Short: "Show as which user you are logged in, and what it may do",
+		Use: "whoami", Short: "Show the user that you are logged in as, and its permissions",
 		Example: "  belfryctl whoami\n  belfryctl whoami -o yaml",
 	}
 	return administrative(s, command, func(j job) error {

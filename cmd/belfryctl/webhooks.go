@@ -21,10 +21,10 @@ const (
 )
 
 func webhooksCommand(s surroundings) *cobra.Command {
-	return family("webhooks", "Have programs told what became of entries",
-		`A webhook is an endpoint that a deployment sends its notices to: entries that wait for a
-decision, decisions, allocations, and confirmed entries that are gone. docs/notice.md says what
-it is sent and how to check the signature. The login is as for import.`,
+	return family("webhooks", "Manage the endpoints that are sent notices",
+		`A webhook is an endpoint that is notified of entries that wait for a decision, decisions,
+allocations, and confirmed entries that were removed. docs/notice.md describes what is sent and
+how to check the signature.`,
 		administrative(s, &cobra.Command{
 			Use: "list", Short: "List the webhooks, by id",
 			Example: "  belfryctl webhooks list",
@@ -32,18 +32,18 @@ it is sent and how to check the signature. The login is as for import.`,
 		addWebhook(s), changeWebhook(s),
 		administrative(s, &cobra.Command{
 			Use:     "new-secret ID",
-			Short:   "Give an endpoint a new secret and print it, once; the one before signs along for 24 hours",
+			Short:   "Replace an endpoint's secret and print it once; the old one also signs for 24 hours",
 			Example: "  belfryctl webhooks new-secret 3 > secret-of-3",
 		}, renewWebhookSecret, dataFormats...),
 		administrative(s, &cobra.Command{
-			Use: "remove ID", Short: "Remove an endpoint, with what waits for it",
+			Use: "remove ID", Short: "Remove an endpoint and what waits for it",
 			Example: "  belfryctl webhooks remove 3",
 		}, func(j job) error { return webhooks.remove(j, "", "removed webhook %d") }, dataFormats...),
 		listDeliveries(s),
 		administrative(s, &cobra.Command{
-			Use: "test ID", Short: "Send a test to an endpoint and show what became of it",
-			Long: `Sends a test to an endpoint, active or not, waits until it was tried, and shows what became of
-it. Exit code 1 when it was not delivered.`,
+			Use: "test ID", Short: "Send a test to an endpoint and show the result",
+			Long: `Sends a test to an endpoint, active or not, and waits for the first attempt. The exit code is 1 if
+it was not delivered.`,
 			Example: "  belfryctl webhooks test 3",
 		}, testWebhook))
 }
@@ -62,13 +62,13 @@ func listWebhooks(j job) error {
 
 func addWebhook(s surroundings) *cobra.Command {
 	command := &cobra.Command{
-		Use: "add URL", Short: "Register an endpoint, and print its secret, which is never shown again",
+		Use: "add URL", Short: "Register an endpoint and print its secret once",
 		Example: "  belfryctl webhooks add https://hooks.school.example/belfry " +
 			"--kind commitment.requested,commitment.decided",
 	}
-	kindFlag(command, "; all when not given")
+	kindFlag(command, "; all if not given")
 	command.Flags().String("school", "",
-		"tell it of the entries of what belongs to this school, and of no others: an id or a key such as Group:north")
+		"only entries of what belongs to this school, an id or a key such as Group:north")
 	return webhooks.adds(s, command, "secret")
 }
 
@@ -89,20 +89,19 @@ var noticeKinds = []string{"commitment.requested", "commitment.decided", "commit
 	"event.deleted"}
 
 func kindFlag(command *cobra.Command, more string) {
-	command.Flags().StringSlice("kind", nil, "kinds of notice that it gets: "+strings.Join(noticeKinds, ", ")+more)
+	command.Flags().StringSlice("kind", nil, "kinds of notice to send: "+strings.Join(noticeKinds, ", ")+more)
 	complete(command, "kind", noticeKinds...)
 }
 
 func changeWebhook(s surroundings) *cobra.Command {
 	command := &cobra.Command{
-		Use: "change ID", Short: "Change an endpoint; what is not given stays",
-		Long: `Changes an endpoint. One that is made inactive gets nothing new, and what waits for it goes on
-waiting until it is active again.`,
+		Use: "change ID", Short: "Change the given fields of an endpoint",
+		Long: `An inactive endpoint gets no new deliveries. Waiting ones are sent when it is active again.`,
 		Example: "  belfryctl webhooks change 3 --active=false\n" +
 			"  belfryctl webhooks change 3 --endpoint https://hooks.school.example/new --kind commitment.decided",
 	}
-	command.Flags().String("endpoint", "", "its new address")
-	command.Flags().Bool("active", true, "whether it gets notices")
+	command.Flags().String("endpoint", "", "new address")
+	command.Flags().Bool("active", true, "whether it is sent notices")
 	kindFlag(command, "")
 	return webhooks.changes(s, command)
 }
@@ -118,10 +117,10 @@ func renewWebhookSecret(j job) error {
 
 func listDeliveries(s surroundings) *cobra.Command {
 	command := &cobra.Command{
-		Use: "deliveries ID", Short: "Show what was sent to an endpoint in the last 30 days, newest first",
+		Use: "deliveries ID", Short: "Show the deliveries of the last 30 days, newest first",
 		Example: "  belfryctl webhooks deliveries 3 --limit 20",
 	}
-	limit := command.Flags().Int("limit", 100, "how many at most")
+	limit := command.Flags().Int("limit", 100, "maximum number of deliveries")
 	return administrative(s, command, func(j job) error {
 		_, path, err := webhooks.at(j)
 		if err != nil {

@@ -41,7 +41,7 @@ func TestDataOut_AnExportIsImportedToTheSameAnswers(t *testing.T) {
 
 	first := filepath.Join(t.TempDir(), "first")
 	full(t, first)
-	noSpace := []string{"no space left on device", "is not whole, the same command goes on with it"}
+	noSpace := []string{"no space left on device", "is incomplete; the same command continues it"}
 	program.fails(t, a, noSpace, "export", first, "--origin", "a.example")
 	_, err = bundle.Open(first, bundle.Options{Zone: timetest.London(t)})
 	if err == nil || !strings.Contains(err.Error(), "interrupted") {
@@ -190,8 +190,8 @@ func byHand(t *testing.T, s *servicetest.System) (event, buses int64) {
 // both tells the same in its last run.
 func sameLeftOut(t *testing.T, straight []string, interrupted string) {
 	t.Helper()
-	if len(straight) != 2 || !strings.HasSuffix(straight[0], ": its events are there, each by itself") ||
-		!strings.HasSuffix(straight[1], "which is no current school") {
+	if len(straight) != 2 || !strings.HasSuffix(straight[0], ": its events are exported separately") ||
+		!strings.HasSuffix(straight[1], "which is not a current school") {
 		t.Errorf("left out: %q", straight)
 	}
 	for _, left := range straight {

@@ -71,7 +71,7 @@ func Run(ctx context.Context, c *client.Client, o Options) (Report, error) {
 		return Report{}, err
 	}
 	if err = x.run(); err != nil && x.state.begun {
-		err = fmt.Errorf("the export in %s is not whole, the same command goes on with it: %w", o.Dir, err)
+		err = fmt.Errorf("the export in %s is incomplete; the same command continues it: %w", o.Dir, err)
 	}
 	if err != nil {
 		return Report{}, err

@@ -78,10 +78,10 @@ func Person(ctx context.Context, c *client.Client, element int64, file string) (
 		return nil, err
 	}
 	if entity := p.element.Text("entity_type"); entity != "Staff" && entity != "Pupil" {
-		return nil, fmt.Errorf("element %d is a %s and no person; give a member of staff or a pupil", element, entity)
+		return nil, fmt.Errorf("element %d is a %s; give a member of staff or a pupil", element, entity)
 	}
 	if _, err := os.Lstat(file); !errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s is there already; give another file", file)
+		return nil, fmt.Errorf("%s already exists; give another file", file)
 	}
 	err = wholefile.Create(file, func(out io.Writer) error {
 		p.zip = zip.NewWriter(out)
@@ -89,7 +89,7 @@ func Person(ctx context.Context, c *client.Client, element int64, file string) (
 		return errors.Join(p.err, p.zip.Close())
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%s is not written: %w", file, err)
+		return nil, fmt.Errorf("writing %s: %w", file, err)
 	}
 	return p.rows, nil
 }
@@ -258,7 +258,7 @@ func (p *person) roles(event client.Record) (roles []string) {
 	}{
 		{"made it", p.isUser(event.ID("owner_id"))},
 		{"organises it", event.ID("organiser_id") == p.id},
-		{"asked for something in it",
+		{"made a request in it",
 			slices.ContainsFunc(slices.Concat(commitments, event.Records("requests")), by("asked_by"))},
 		{"decided on it", slices.ContainsFunc(commitments, by("decided_by"))},
 		{isNamed, slices.ContainsFunc(eventTexts, func(name string) bool {

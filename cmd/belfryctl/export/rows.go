@@ -116,7 +116,7 @@ func (x *export) event(r client.Record, events, commitments *file) error {
 		events.leaveOut("event %d: elements after the first %d", r.ID("id"), bundle.MaxElements)
 	}
 	if r.Text("series_place") == "1" {
-		events.leaveOut("series %d: its events are there, each by itself", r.ID("series_id"))
+		events.leaveOut("series %d: its events are exported separately", r.ID("series_id"))
 	}
 	return x.add(events, r, given{"elements": strings.Join(list, ";")})
 }
@@ -213,7 +213,7 @@ func (x *export) keys(user client.Record, field string, users *file) (string, er
 			return "", err
 		}
 		if field == "admin_of" && !of.School {
-			users.leaveOut("user %d: administers the group %d, which is no current school", user.ID("id"), id)
+			users.leaveOut("user %d: administers the group %d, which is not a current school", user.ID("id"), id)
 			continue
 		}
 		x.include(load.Elements, id)
@@ -247,7 +247,7 @@ func (x *export) readNames() (err error) {
 			return err
 		}
 		if again {
-			return errors.New("another export was imported meanwhile: export again")
+			return errors.New("an export was imported meanwhile: export again")
 		}
 		x.origin = fmt.Sprintf("%s-%d", x.Origin, n)
 	}

@@ -75,7 +75,7 @@ func openState(o Options) (*state, error) {
 		found.Calendars == o.Calendars
 	switch {
 	case !found.Whole && !same:
-		return nil, fmt.Errorf("%s holds another export that is not whole; give the same flags again, or another "+
+		return nil, fmt.Errorf("%s has another incomplete export; give the same flags again, or another "+
 			"folder", o.Dir)
 	case found.Whole, o.Element != 0: // which records one of an element exports is in memory only
 		return fresh, nil
