@@ -249,7 +249,7 @@ retired Pupil:3 Cy Dean
 		t.Errorf("%d %s", code, diff)
 	}
 	valuetest.Same(t, errs,
-		"warning: pupils.csv:4: the key \"003\" is there besides \"3\", which differs in leading zeros alone\n")
+		"warning: pupils.csv:4: the key \"003\" differs from \"3\" only in leading zeros\n")
 	_, out, _ = belfryctl(t, o.env, "import", later, "--dry-run", "--all")
 	valuetest.Has(t, out, "pupils.csv:3: unchanged 2 Bob Cole\n", "all")
 }
@@ -277,14 +277,14 @@ func TestAnImportThatLooksWrongStopsWithoutReally(t *testing.T) {
 		"less than a tenth gone":   {roster(91, "Old"), true, ""},
 		"a tenth gone, not pruned": {roster(90, "Old"), false, ""},
 		"other people": {roster(100, "New"), false,
-			"warning: and 90 more keys of staff mean somebody else by now\n" +
-				"warning: 100 of 100 keys of staff mean somebody else by now\n"},
+			"warning: and 90 more keys of staff now mean another person\n" +
+				"warning: 100 of 100 keys of staff now mean another person\n"},
 		"a tenth without leading zeros": {keyed(100, 10, "Old"), false,
-			"\"009\", which differs in leading zeros alone\n" +
-				"warning: 10 of 100 keys of staff differ from others in leading zeros alone\n"},
+			"the key \"9\" differs from \"009\" only in leading zeros\n" +
+				"warning: 10 of 100 keys of staff differ from others only in leading zeros\n"},
 		"no leading zeros": {keyed(100, 100, "Old"), false,
-			"warning: and 90 more keys of staff differ from others in leading zeros alone\n" +
-				"warning: 100 of 100 keys of staff differ from others in leading zeros alone\n"},
+			"warning: and 90 more keys of staff differ from others only in leading zeros\n" +
+				"warning: 100 of 100 keys of staff differ from others only in leading zeros\n"},
 		"less than a tenth without leading zeros": {keyed(100, 9, "Old"), false, ""},
 	} {
 		school := clienttest.NewSchool(t)
@@ -399,13 +399,14 @@ func TestHardToBreak_Row20_ElementsThatAreBookedTwiceAreTold(t *testing.T) {
 	o, command := simulated(school), []string{"import", dir}
 	for _, dry := range []string{"--dry-run", "--dry-run=false"} {
 		code, _, errs := belfryctl(t, o.env, append(command, "--clashes", "refuse", dry)...)
-		if want := told + "belfryctl: nothing was written, as the events book elements twice\n"; code != exitFailure ||
+		want := told + "belfryctl: nothing was written because the events book elements twice\n"
+		if code != exitFailure ||
 			!strings.HasPrefix(errs, want) || school.Count("events") != 0 {
 			t.Errorf("refuse %s: %d %s", dry, code, errs)
 		}
 	}
 	o.does(t, append(command, "--clashes", "allow", "--dry-run")...)
-	const left = "warning: events left out, as they clash: 1\n"
+	const left = "warning: events left out because they clash: 1\n"
 	if code, _, errs := belfryctl(t, o.env, append(command, "--clashes", "skip")...); code != exitOK ||
 		errs != told+left || school.Count("events") != 1 {
 		t.Errorf("skip: %d %s", code, errs)
@@ -488,7 +489,7 @@ func TestAnImportThatEndsInTheMiddleSaysThatAPartIsIn(t *testing.T) {
 		}
 		school.Refuse = func(string, string) map[string][]string {
 			if moved.Load() {
-				return map[string][]string{"key": {"is not of a school that you administer"}}
+				return map[string][]string{"key": {"does not belong to a school that you administer"}}
 			}
 			return nil
 		}

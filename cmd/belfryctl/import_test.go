@@ -84,15 +84,15 @@ func TestImport_OfASchool(t *testing.T) {
 		}
 		valuetest.MustSame(t, counts(), before, "%q was refused, and something was written", want)
 	}
-	const not = "is not of a school that you administer"
+	const not = "does not belong to a school that you administer"
 	refused("pupils.csv:3: key: "+not, with(ofNorth, "pupils.csv",
 		"key,forename,surname\nn1,Kai,North\ns1,Ida,Taken\n"))
 	refused("memberships.csv:2: member: "+not, with(ofNorth,
 		"pupils.csv", "key,forename,surname\nn1,Kai,North\ns1,Ida,South\n",
 		"memberships.csv", "group,member,first_day,last_day\nn9A,Pupil:s1,,\n"))
-	refused("groups.csv:3: school: takes the permission admin", with(ofNorth, "groups.csv",
+	refused("groups.csv:3: school: needs the permission admin", with(ofNorth, "groups.csv",
 		"key,name,school\nn9A,9A,\nn,Own school,true\n"))
-	refused("groups.csv:3: school: takes the permission admin", with(ofNorth, "groups.csv",
+	refused("groups.csv:3: school: needs the permission admin", with(ofNorth, "groups.csv",
 		"key,name\nn9A,9A\nnorth,Renamed\n"))
 	refused("users.csv:3: key: "+not, with(ofNorth, "users.csv",
 		"key,name,email,element,can_api\nn1,Ann,a@north.example,Staff:n1,yes\ns1,Ann,s1@north.example,Staff:n1,yes\n"))
@@ -103,9 +103,9 @@ func TestImport_OfASchool(t *testing.T) {
 		"key,name,email,element,can_api,admin\nn1,Ann,a@north.example,Staff:n1,yes,yes\n"))
 	refused("users.csv:2: edit_all_events: is a right that you lack", with(ofNorth, "users.csv",
 		"key,name,email,element,can_api,edit_all_events\nn1,Ann,a@north.example,Staff:n1,yes,yes\n"))
-	refused("eventcategories.csv:3: key: takes the permission admin", with(ofNorth, "eventcategories.csv",
+	refused("eventcategories.csv:3: key: needs the permission admin", with(ofNorth, "eventcategories.csv",
 		"key,name,visible\nlesson,Lesson,true\nnew,New,\n"))
-	refused("eventcategories.csv:2: key: takes the permission admin", with(ofNorth, "eventcategories.csv",
+	refused("eventcategories.csv:2: key: needs the permission admin", with(ofNorth, "eventcategories.csv",
 		"key,name,visible\nlesson,Lesson,\n"))
 	const groups = "key,name,school\nn9A,9A,\nnorth,North,true\nsouth,South,true\n"
 	refused("eventcategories.csv:3: school: "+not, with(ofNorth, "groups.csv", groups, "eventcategories.csv",
@@ -159,7 +159,7 @@ func TestImport_OfASchool(t *testing.T) {
 			"weeks.csv", "first_day,last_day\n2026-09-07,2026-09-13\n",
 			"lessons.csv", "key,body,category,weekday,period,elements\nm,Maths,lesson,Mon,1,Group:n9A\n")))
 	if code != exitOK || !strings.Contains(listed, "lessons.csv:2: created timetable:m:2026-09-07 Maths\n") ||
-		!strings.Contains(errs, "warning: events of lessons that have gone stay: only a user with the admin "+
+		!strings.Contains(errs, "warning: events of removed lessons stay: only a user with the admin "+
 			"permission may list them\n") {
 		t.Errorf("lessons: %d %s%s", code, listed, errs)
 	}
@@ -212,7 +212,7 @@ func TestHardToBreak_Row20_WhatIsBookedInBelfryClashesWithABundle(t *testing.T) 
 
 	const art = "b,Art,lesson,2026-09-07 11:30,2026-09-07 12:30,Location:G7\n"
 	want := fmt.Sprintf("warning: events.csv:3: Location:G7 is booked twice at 2026-09-07T11:30:00+01:00: event %d in "+
-		"Belfry has it too\nbelfryctl: nothing was written, as the events book elements twice\n", byHand)
+		"Belfry has it too\nbelfryctl: nothing was written because the events book elements twice\n", byHand)
 	o.fails(t, exitFailure, want, "import", school(maths+art), "--clashes", "refuse")
 
 	// The hall's administrator rejects the lesson, so the hall is free.
@@ -306,7 +306,7 @@ func TestImport_OfATimetable(t *testing.T) {
 	lessons := files["lessons.csv"]
 	files["lessons.csv"] = strings.Split(lessons, "a,Art")[0]
 	folder := clienttest.Folder(t, files)
-	o.fails(t, exitFailure, "11 of 21 events of lessons would be deleted\nbelfryctl: nothing was written, as this "+
+	o.fails(t, exitFailure, "11 of 21 events of lessons would be deleted\nbelfryctl: nothing was written because this "+
 		"looks wrong; check it with --dry-run, and if it is right import with --really lessons\n", "import", folder,
 		"--lessons-from", "2026-09-14", "--prune")
 	valuetest.Same(t, len(exported(t, admin)), 23, "events are left")

@@ -314,7 +314,7 @@ func TestPeopleErase_AgainAfterARestore(t *testing.T) {
 		t.Errorf("%d %s", code, errs)
 	}
 	valuetest.Has(t, out, "erased\n")
-	valuetest.Has(t, out, "is somebody else\n")
+	valuetest.Has(t, out, "is a different person\n")
 	valuetest.Has(t, out, "does not exist\n")
 	o.wantErased(t, "Max")
 	valuetest.Holds(t, len(stored(t, o.system, "Ada")) > 0, "another person is erased")
@@ -368,7 +368,8 @@ func TestPeopleErase_TheListThatIsKeptIsNewerThanTheBackup(t *testing.T) {
 	// Where the list can't be written, no one is erased.
 	leo := o.pupil(t, "Leo")
 	errortest.None(t, os.WriteFile(file, []byte("[]"), 0o600))
-	o.fails(t, exitUsage, "was not written by belfryctl", "people", "erase", fmt.Sprint(leo), "--really", "--list", file)
+	o.fails(t, exitUsage, "was not written by belfryctl",
+		"people", "erase", fmt.Sprint(leo), "--really", "--list", file)
 	valuetest.Holds(t, len(stored(t, o.system, "Leo")) > 0, "a person is erased whom no list names")
 }
 

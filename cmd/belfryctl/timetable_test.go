@@ -74,7 +74,7 @@ func TestTimetable_DayWeekAndFree(t *testing.T) {
 		valuetest.Same(t, free(c.args...), c.want, "free %q", c.args)
 	}
 	o.fails(t, exitFailure, "type is not Location, Staff or Property", append([]string{"free", "Pupil"}, at...)...)
-	o.fails(t, exitFailure, "either event, or starts_at and ends_at are needed", "free", "Staff")
+	o.fails(t, exitFailure, "either event, or starts_at and ends_at, must be given", "free", "Staff")
 	const slots = "day from to Thu 2026-11-26 08:00 11:00 Fri 2026-11-27 08:00 11:00"
 	valuetest.Same(t,
 		free("--of", "anna", "--of", "Great Hall", "--from", "2026-11-24", "--to", "2026-11-27", "--hours",

@@ -56,7 +56,7 @@ func Read(c *fiber.Ctx) (Batch, error) {
 			return Batch{}, problem.New(problem.Malformed, "line %d: %v", number, err)
 		}
 		if seen[r.Key] {
-			return Batch{}, problem.New(problem.Malformed, "line %d: the key has come before", number)
+			return Batch{}, problem.New(problem.Malformed, "line %d: the key is a duplicate", number)
 		}
 		seen[r.Key] = true
 		if batch.Records = append(batch.Records, r); len(batch.Records) > MaxRecords {

@@ -29,7 +29,7 @@ func (question Question[Q, A]) decode(text []byte) (answer A, err error) {
 	}}))
 	rest, err := json.Parse(text, envelope.Interface(), json.DontCopyRawMessage)
 	if err == nil && len(rest) > 0 {
-		err = errors.New("there is something after the answer")
+		err = errors.New("unexpected data after the answer")
 	}
 	if err != nil {
 		return answer, err

@@ -20,14 +20,14 @@ const (
 	NotAnEmail       = "is not an e-mail address"
 	NotAUUID         = "is not a uuid"
 	ControlCharacter = "has a control character"
-	Invisible        = "has nothing that can be seen"
+	Invisible        = "has no visible character"
 	Fixed            = "can't be changed"
 	NotCurrent       = "is no longer current"
 	NotStaff         = "must be a staff element"
 	NotASchool       = "is not a school"
-	NotAdministered  = "is not of a school that you administer"
-	Withheld         = "is that of a person of another school too, or of one with rights or elements that are not yours"
-	ForAdmins        = "takes the permission admin"
+	NotAdministered  = "does not belong to a school that you administer"
+	Withheld         = "belongs to a person who is in another school too, or has rights or elements that are not yours"
+	ForAdmins        = "needs the permission admin"
 )
 
 // TooLong says that a text has more than that many characters.

@@ -129,7 +129,7 @@ func (k Import[R, T]) Run(ctx context.Context, rows []R) ([]Outcome, error) {
 		}
 		open = again
 	}
-	return nil, problem.New(problem.Conflict, "others kept changing the record")
+	return nil, problem.New(problem.Conflict, "other writers kept changing the record")
 }
 
 // try sets the outcomes of the rows, and returns those that have to run again.

@@ -117,7 +117,7 @@ func (c *Config) Check() error {
 		"BELFRY_CHANGES_KEPT": c.ChangesKept,
 	} {
 		if d <= 0 {
-			faults = append(faults, fmt.Errorf("%s: must be longer than nothing", name))
+			faults = append(faults, fmt.Errorf("%s: must be positive", name))
 		}
 	}
 	for _, origin := range c.AllowedOrigins {

@@ -110,7 +110,7 @@ func (r *Runtime) close(ctx context.Context) error {
 func classify(err error) *problem.Error {
 	switch {
 	case errors.Is(err, mongostore.ErrConflict):
-		return problem.Wrap(problem.Conflict, err, "others kept changing the record")
+		return problem.Wrap(problem.Conflict, err, "other writers kept changing the record")
 	case mongostore.Unavailable(err), errors.Is(err, directory.ErrAway):
 		return problem.Wrap(problem.Unavailable, err, "")
 	}

@@ -151,7 +151,7 @@ func TestRun_SaysWhatIsWrongAndNoSecret(t *testing.T) {
 		"a long name of a database": {map[string]string{"MONGODB_DATABASE": strings.Repeat("b", 64)}, nil,
 			"MONGODB_DATABASE: must have"},
 		"no time": {map[string]string{"BELFRY_SESSION_IDLE": "0s"}, nil,
-			"BELFRY_SESSION_IDLE: must be longer than nothing"},
+			"BELFRY_SESSION_IDLE: must be positive"},
 		"MongoDB is away": {map[string]string{"MONGODB_URI": "mongodb://u:" + secret +
 			"@127.0.0.1:1/?serverSelectionTimeoutMS=200"}, nil, "MONGODB_URI"},
 		"no URI": {map[string]string{"MONGODB_URI": secret}, nil, "MONGODB_URI"},

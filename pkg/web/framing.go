@@ -7,7 +7,7 @@ import (
 
 // The faults of a connection's bytes. After one, nothing more of the connection is read.
 var (
-	errFraming  = errors.New("where the request ends is ambiguous, or it is no HTTP/1.1")
+	errFraming  = errors.New("the end of the request is ambiguous, or it is not HTTP/1.1")
 	errDeclared = errors.New("the declared body is larger than any route takes")
 )
 

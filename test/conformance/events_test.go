@@ -215,7 +215,7 @@ func TestDecisionsPart4_TitlesAndNamesAreSeenAndHoldNoControlCharacters(t *testi
 		{"records.0.errors.name", row("eventcategories", "name", object{})},
 	} {
 		for text, want := range map[string]string{
-			"a\x00b": `["has a control character"]`, "\u200b\u2060": `["has nothing that can be seen"]`,
+			"a\x00b": `["has a control character"]`, "\u200b\u2060": `["has no visible character"]`,
 		} {
 			a := in.send(text)
 			equal(t, fmt.Sprintf("%s of %q", a.Request, text), a.At(t, in.errors), want)

@@ -31,7 +31,7 @@ func TestPart3_1_TheAdministratorIsToldByMail(t *testing.T) {
 	title := school.Unique("Tea <b>&") // to be escaped in HTML
 	made := school.Event(t, c, object{"body": title, "starts_at_text": "2031-04-10 19:00",
 		"ends_at_text": "2031-04-10 21:00"}, calendar)
-	asked := fmt.Sprintf("To decide: %s: %s was asked for by %s and waits for a decision.",
+	asked := fmt.Sprintf("To decide: %s: %s was requested by %s and awaits a decision.",
 		title, calendar.Name, owner.Name)
 	awaitMails(t, keeper, asked)
 	first := mailsTo(keeper)[0]
@@ -44,7 +44,7 @@ func TestPart3_1_TheAdministratorIsToldByMail(t *testing.T) {
 		return fmt.Sprintf("Decided: %s: %s was %s by %s. Reason: %s", title, calendar.Name, status, keeper.Name,
 			reason)
 	}
-	awaitMails(t, owner, decided("noted (seen, but not yet to be confirmed)", "when the hall is free"),
+	awaitMails(t, owner, decided("noted (seen, but not confirmed yet)", "when the hall is free"),
 		decided("confirmed", "the hall is free"))
 	c.Patch(t, pathIn(t, made), object{"event": object{"starts_at_text": "2031-04-10 19:30",
 		"ends_at_text": "2031-04-10 21:30"}}).Must(t, http.StatusOK)

@@ -148,7 +148,7 @@ func TestDecisionsPart2_ReasonsAgainstASwitch(t *testing.T) {
 	admin, inactive := school.User(t, "admin"), school.UserWith(t, object{"active": false})
 	inactiveAdmin := school.UserWith(t, object{"active": false}, "admin")
 	session := func(id any) any { return object{"session": object{"user_id": id}} }
-	const noID = `{"status":"Bad request","message":"user_id is missing or no id"}`
+	const noID = `{"status":"Bad request","message":"user_id is missing or not an id"}`
 	const noWrapper = `{"status":"Bad request","message":"session is missing"}`
 	const noJSON = `{"status":"Bad request","message":"the body is not a JSON object"}`
 	for _, c := range []struct {

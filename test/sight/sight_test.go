@@ -119,7 +119,7 @@ func shown(t *testing.T, what string, a servicetest.Answer, id int64, name, hide
 			t.Errorf("%s: %d %s", what, a.Code, a.Body)
 		}
 		return has
-	case a.Code == http.StatusMethodNotAllowed: // requests of an element that is no resource group
+	case a.Code == http.StatusMethodNotAllowed: // requests of an element that is not a resource group
 		return true
 	case a.Code != http.StatusOK:
 		t.Errorf("%s: %d %s", what, a.Code, a.Body)

@@ -320,8 +320,8 @@ func readManifest(files fs.FS, path string) (exported bool, err error) {
 		return false, fmt.Errorf("reading the bundle: %s: %w", Manifest, err)
 	}
 	if !manifest.Whole {
-		return false, fmt.Errorf("reading the bundle: %s is an export that was interrupted; belfryctl export with the "+
-			"same flags goes on with it", path)
+		return false, fmt.Errorf("reading the bundle: %s is an interrupted export; run belfryctl export with the "+
+			"same flags to continue it", path)
 	}
 	return true, nil
 }

@@ -248,7 +248,7 @@ func TestEveryFaultIsReportedByFileLineAndColumn(t *testing.T) {
 			"2: contents: has 65537 characters, at most 65536 are allowed"},
 		{"subjects.csv", "key,name\n" + strings.Repeat("é", 256) + ",x\n",
 			"2: key: has 256 characters, at most 255 are allowed"},
-		{"subjects.csv", "key,name\na,\u200b\n", "2: name: has nothing that can be seen"},
+		{"subjects.csv", "key,name\na,\u200b\n", "2: name: has no visible character"},
 		{"users.csv", "key,name,email\n1,Ann," + strings.Repeat("a", 250) + "@b.example\n",
 			"2: email: has 260 characters, at most 254 are allowed"},
 		{"users.csv", "key,name,email,admin_of\n1,Ann,a@b.example," + strings.Repeat("north;", 100) + "north\n",
@@ -275,7 +275,7 @@ func TestOpenSaysWhatCannotBeRead(t *testing.T) {
 	inPlaceOfAFile := t.TempDir()
 	errortest.None(t, os.Mkdir(filepath.Join(inPlaceOfAFile, "staff.csv"), 0o700))
 	for dir, want := range map[string]string{filepath.Join(t.TempDir(), "nowhere"): "nowhere",
-		t.TempDir(): "holds no file of a bundle", inPlaceOfAFile: "staff.csv"} {
+		t.TempDir(): "has no file of a bundle", inPlaceOfAFile: "staff.csv"} {
 		_, err := bundle.Open(dir, bundle.Options{Zone: timetest.London(t)})
 		errortest.Says(t, err, want)
 	}

@@ -283,10 +283,10 @@ func checkDecision(r *row, d *decisionRow) {
 		r.Fault("element", "is a resource group, whose requests are not decided but allocated")
 	}
 	if group, ok := strings.CutPrefix(d.Request, "Group:"); d.Request != "" && !(ok && r.pass.index.resources[group]) {
-		r.Fault("request", "%q is no resource group", csvfile.Brief(d.Request))
+		r.Fault("request", "%q is not a resource group", csvfile.Brief(d.Request))
 	}
 	if d.Status == "uncontrolled" && d.Request == "" && d.Reason+d.DecidedBy+d.DecidedAt != "" {
-		r.Fault("status", "uncontrolled says no more than asked_by, and nothing was decided")
+		r.Fault("status", "nothing was decided: uncontrolled can have only asked_by")
 	}
 	of := r.pass.index.decided[d.Event]
 	if of == nil {

@@ -34,7 +34,7 @@ func (r *row) key(column string) string {
 	key := r.Key(column, csvfile.MaxKey)
 	for prefix, owner := range map[string]string{Reserved: "OneRoster", LessonKeys: Lessons.File()} {
 		if strings.HasPrefix(key, prefix) && !r.pass.index.exported {
-			r.Fault(column, "begins with %q, which is kept for %s", prefix, owner)
+			r.Fault(column, "begins with %q, which is reserved for %s", prefix, owner)
 		}
 	}
 	return key
@@ -136,7 +136,7 @@ func (r *row) list(column, what string, most int) []string {
 	for i := range list {
 		list[i] = strings.TrimSpace(list[i])
 		if list[i] == "" {
-			r.Fault(column, "has an empty place between semicolons")
+			r.Fault(column, "has an empty entry between semicolons")
 			return nil
 		}
 	}
@@ -162,9 +162,9 @@ func (r *row) keys(column string) *[]string {
 		r.checkKey(column, of.kind, key)
 		switch known := r.pass.index.has(of.kind, key); {
 		case known && of.kind == Groups && !r.pass.index.schools[key]:
-			r.Fault(column, "%q is no current school in %s", csvfile.Brief(key), r.pass.index.file(Groups))
+			r.Fault(column, "%q is not a current school in %s", csvfile.Brief(key), r.pass.index.file(Groups))
 		case slices.Contains(list[:i], key):
-			r.Fault(column, "%q is there twice", csvfile.Brief(key))
+			r.Fault(column, "%q appears twice", csvfile.Brief(key))
 		}
 	}
 	return &list
@@ -178,7 +178,7 @@ func (r *row) elements(column string) []string {
 		list[i] = r.checkElement(column, list[i])
 		group, isGroup := strings.CutPrefix(list[i], "Group:")
 		if slices.Contains(list[:i], list[i]) && !(isGroup && r.pass.index.resources[group]) {
-			r.Fault(column, "%q is there twice, which only a resource group may be", csvfile.Brief(list[i]))
+			r.Fault(column, "%q appears twice, which only resource groups may", csvfile.Brief(list[i]))
 		}
 	}
 	return list

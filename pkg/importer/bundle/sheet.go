@@ -262,14 +262,14 @@ func listSheets(text []byte, unpacked int64, file string, faults *csvfile.Faults
 			fault.Reason = "is not a sheet of the bundle" + csvfile.Meant(string(nearest(s.Name)))
 			faults.Add(fault)
 		case earlier != nil:
-			fault.Reason = "is there besides " + earlier.file + "; only one of them can be meant"
+			fault.Reason = "exists besides " + earlier.file + "; keep only one of them"
 			faults.Add(fault)
 		default:
 			tables[kind] = &table{file: fault.File, sheet: s}
 		}
 	}
 	if len(tables) == 0 && faults.Total == 0 {
-		return nil, fmt.Errorf("reading the bundle: %s holds no sheet of a bundle, such as %s", file, Staff)
+		return nil, fmt.Errorf("reading the bundle: %s has no sheet of a bundle, such as %s", file, Staff)
 	}
 	return tables, nil
 }
@@ -302,7 +302,7 @@ func listFiles(files fs.FS, dir string, faults *csvfile.FaultsError) (map[Kind]*
 				fault.Reason += "; did you mean " + meant.File() + "?"
 			}
 		case earlier != nil:
-			fault.Reason = "is there besides " + earlier.file + "; only one of them can be meant"
+			fault.Reason = "exists besides " + earlier.file + "; keep only one of them"
 		default:
 			tables[kind] = &table{file: name, files: files}
 			continue
@@ -310,7 +310,7 @@ func listFiles(files fs.FS, dir string, faults *csvfile.FaultsError) (map[Kind]*
 		faults.Add(fault)
 	}
 	if len(tables) == 0 && faults.Total == 0 {
-		err := fmt.Errorf("reading the bundle: %s holds no file of a bundle, such as %s", dir, Staff.File())
+		err := fmt.Errorf("reading the bundle: %s has no file of a bundle, such as %s", dir, Staff.File())
 		if book != "" {
 			err = fmt.Errorf("%w; give the workbook itself: %s", err, filepath.Join(dir, book))
 		}

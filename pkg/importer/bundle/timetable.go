@@ -186,7 +186,7 @@ func checkPeriod(r *row, p *periodRow) {
 		t.periods[key] = period{strings.Clone(p.Starts), strings.Clone(p.Ends)}
 	}
 	if len(t.periods) > maxPeriods {
-		r.Fault("name", "is one of more than %d periods and weekdays, which are allowed", maxPeriods)
+		r.Fault("name", "is beyond the maximum of %d periods and weekdays", maxPeriods)
 	}
 }
 
@@ -208,18 +208,18 @@ func checkWeek(r *row, w *weekRow) {
 	}
 	if w.Week != "" {
 		if rule.off {
-			r.Fault("week", "is a week, and off says that there are no lessons")
+			r.Fault("week", "can't be given with off, which means no lessons")
 		}
 		for name := range strings.SplitSeq(w.Week, ";") {
 			rule.weeks = append(rule.weeks, weekName(name))
 		}
 		if slices.Contains(rule.weeks, "") {
-			r.Fault("week", "has an empty place between semicolons")
+			r.Fault("week", "has an empty entry between semicolons")
 		}
 	}
 	if w.Category != "" {
 		if w.Week != "" {
-			r.Fault("week", "is the title of the events where there is a category")
+			r.Fault("week", "can't be given with a category; title selects its events")
 		}
 		t.from[strings.Clone(w.Category)] = append(t.from[w.Category], rule)
 		return
@@ -234,7 +234,7 @@ func checkWeek(r *row, w *weekRow) {
 	}
 }
 
-const tooManyDays = "the rows have more than %d days, which are allowed"
+const tooManyDays = "the rows have more than %d days"
 
 // add keeps a rule, while there is room.
 func (t *timetable) add(rule weekRule) bool {
@@ -410,7 +410,7 @@ func checkLesson(r *row, l *lessonRow) {
 		r.checkOccurrence(r.pass.lesson, on)
 	}
 	if t.events += ahead; t.events > maxLessons {
-		r.Fault("key", "the lessons have more than %d events, which are allowed", maxLessons)
+		r.Fault("key", "the lessons have more than %d events", maxLessons)
 		t.broken = true
 	}
 	if count == 0 {

@@ -45,7 +45,7 @@ func (p *Pass) header(names []string, line int) bool {
 		case column == "":
 			unknown = append(unknown, strings.TrimSpace(name))
 		case twice:
-			p.Fault(line, column, "is there twice")
+			p.Fault(line, column, "appears twice")
 		default:
 			p.position[column] = i
 		}

@@ -67,7 +67,7 @@ func (r *Row) checkText() {
 	for _, column := range r.pass.sheet.Columns {
 		switch text := r.Raw(column.Name); {
 		case !utf8.ValidString(text):
-			r.Fault(column.Name, "is not UTF-8, but the file is elsewhere")
+			r.Fault(column.Name, "is not UTF-8, unlike the rest of the file")
 		case r.pass.charset != nil && strings.ContainsRune(text, utf8.RuneError):
 			r.Fault(column.Name, "has a character that can't be read")
 		case strings.ContainsRune(text, 0):

@@ -107,7 +107,7 @@ func TestWhatIsWrongWithAFileIsOneFault(t *testing.T) {
 		"Cyrillic": {encoded(t, charmap.Windows1251, "key,forename\n2,Иван\n"),
 			"a.csv:2" + fmt.Sprintf(unclear, "0xe2")},
 		"half in UTF-8": {[]byte("key,forename\n1,Zoë\n" + many("2,Zo\xeb\n")),
-			"a.csv:3: forename: is not UTF-8, but the file is elsewhere"},
+			"a.csv:3: forename: is not UTF-8, unlike the rest of the file"},
 		"bars": {[]byte("key|forename\n" + many("1|Ann\n")),
 			`a.csv:1: header: the columns look separated by "|"; save the file as CSV, separated by commas`},
 		"commas and semicolons": {[]byte("key;forename,current\n" + many("1;Ann,true\n")),

@@ -82,7 +82,7 @@ type StoppedError struct {
 	Confirm []string // of the warnings that are not confirmed
 }
 
-func (e *StoppedError) Error() string { return "nothing was written, as " + reasons[e.Why] }
+func (e *StoppedError) Error() string { return "nothing was written because " + reasons[e.Why] }
 
 var reasons = map[string]string{
 	WhyWrong:   "this looks wrong",
@@ -153,7 +153,7 @@ func (l *importing) skipped(source Source) (Source, error) {
 		return source, nil
 	}
 	if l.clashing.Count >= maxClashes { // not all are known
-		return nil, errors.New("nothing was written, as the events book too many elements twice for --clashes skip")
+		return nil, errors.New("nothing was written because the events book too many elements twice for --clashes skip")
 	}
 	keys, n := map[string]bool{}, 0
 	for row, err := range source.Rows(bundle.Events) {
@@ -165,7 +165,7 @@ func (l *importing) skipped(source Source) (Source, error) {
 		}
 		n++
 	}
-	l.warn(Warning{Text: fmt.Sprintf("events left out, as they clash: %d", len(l.clashing.rows))})
+	l.warn(Warning{Text: fmt.Sprintf("events left out because they clash: %d", len(l.clashing.rows))})
 	return without{source, keys}, nil
 }
 
@@ -243,8 +243,8 @@ func (l *importing) checkReally(source Source) error {
 		}
 	}
 	if len(left) > 0 {
-		return fmt.Errorf("nothing was written, as %q to confirm is neither a kind of record, such as staff, nor a "+
-			"key in the files, such as Pupil:17", left[0])
+		return fmt.Errorf("nothing was written because %q to confirm is neither a kind of record, such as staff, nor "+
+			"a key in the files, such as Pupil:17", left[0])
 	}
 	return nil
 }

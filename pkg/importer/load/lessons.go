@@ -29,7 +29,7 @@ func (l *importing) findLessons(ctx context.Context, source Source) error {
 		return nil
 	case !l.Admin:
 		l.warn(Warning{
-			Text: "events of lessons that have gone stay: only a user with the admin permission may list them"})
+			Text: "events of removed lessons stay: only a user with the admin permission may list them"})
 		return nil
 	}
 	gone := map[string]lesson{}

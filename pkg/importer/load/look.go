@@ -148,8 +148,8 @@ func (s Stored) warnings(source Source, kind bundle.Kind, prune bool) ([]Warning
 			stays++
 		}
 		if other, ok := bare[strings.TrimLeft(row.Key, "0")]; ok && other != row.Key && !known {
-			zeros = append(zeros, Warning{Text: fmt.Sprintf("%s:%d: the key %q is there besides %q, which differs in "+
-				"leading zeros alone", row.File, row.Line, row.Key, other)})
+			zeros = append(zeros, Warning{Text: fmt.Sprintf("%s:%d: the key %q differs from %q only in leading zeros",
+				row.File, row.Line, row.Key, other)})
 		}
 		bare[strings.TrimLeft(row.Key, "0")] = row.Key
 		was, is := stored.Text("name"), personOf(row.Record)
@@ -158,8 +158,8 @@ func (s Stored) warnings(source Source, kind bundle.Kind, prune bool) ([]Warning
 				Text: fmt.Sprintf("%s:%d: the key %q was %s and is now %s", row.File, row.Line, row.Key, was, is)})
 		}
 	}
-	all := slices.Concat(zeros.ofKeys(kind, rows, "differ from others in leading zeros alone"),
-		others.ofKeys(kind, rows, "mean somebody else by now"))
+	all := slices.Concat(zeros.ofKeys(kind, rows, "differ from others only in leading zeros"),
+		others.ofKeys(kind, rows, "now mean another person"))
 	if prune && tooManyGone(gone, gone+stays) {
 		all = append(all, Warning{Confirm: string(kind),
 			Text: fmt.Sprintf("%d of %d current %s from such files would no longer be current",
@@ -300,8 +300,8 @@ func MadeHere(ctx context.Context, c *client.Client, source Source) ([]Warning, 
 			}
 		}
 		if twice > 0 {
-			text := fmt.Sprintf("%s: of the %d rows from line %d on that an export has made keys for, %d were made by "+
-				"hand in this Belfry and would come a second time", kind.File(), len(rows), first, twice)
+			text := fmt.Sprintf("%s: of the %d rows from line %d on with keys made by an export, %d were made by hand "+
+				"in this Belfry and would be duplicated", kind.File(), len(rows), first, twice)
 			all = append(all, Warning{Confirm: string(kind), Text: text})
 		}
 	}

@@ -49,11 +49,11 @@ func (f *Folder) readManifest() error {
 		case f.has(t) && !there[t]:
 			f.fault(manifest, lines[t], "file."+string(t), t.file()+" is not in the folder")
 		case !f.has(t) && there[t]:
-			f.fault(t.file(), 1, "file", "is absent by "+manifest)
+			f.fault(t.file(), 1, "file", "is declared absent by "+manifest)
 		}
 	}
 	if f.faults.Total == 0 && f.version == version12 && f.modes[users] == bulk && f.modes[roles] != bulk {
-		f.fault(manifest, lines[users], "file.users", "users in bulk need their roles in bulk")
+		f.fault(manifest, lines[users], "file.users", "bulk users need bulk roles")
 	}
 	return nil
 }

@@ -131,7 +131,7 @@ const (
 	noRole      = "users without a role"
 	noDays      = "end before they begin"
 	leftOut     = "of users or groups that are left out"
-	notEnrolled = "roles of others than staff and pupils"
+	notEnrolled = "roles that are neither staff nor pupil"
 )
 
 // currentOf is nil for a current record, like the empty cell of a bundle.

@@ -272,7 +272,7 @@ func (f *fetching) page(ctx context.Context, t table, offset int) (page []map[st
 		err = json.Unmarshal(all[string(t)], &page)
 	}
 	if err != nil {
-		return nil, 0, fmt.Errorf("the answer is not OneRoster's: %w", err)
+		return nil, 0, fmt.Errorf("the answer is not in OneRoster's format: %w", err)
 	}
 	return page, answer.total, nil
 }

@@ -78,7 +78,7 @@ func (l *Loop) Works(ctx context.Context) {
 // failed records a failure and waits until the next try.
 func (l *Loop) failed(ctx context.Context, err error) {
 	if !l.failing {
-		l.Log.WarnContext(ctx, l.Name+" is held up and goes on trying", "error", err)
+		l.Log.WarnContext(ctx, l.Name+" failed and is retried", "error", err)
 	}
 	l.failing = true
 	if l.Retry == 0 {

@@ -57,7 +57,7 @@ func TestRun_BacksOffDuringAnOutageAndLogsItsBeginningAndItsEnd(t *testing.T) {
 		at, log := run(t, o, 30*time.Second, nil, errAway, errAway, errAway, errAway, nil, errAway, nil)
 		valuetest.List(t, at, []float64{0, 10, 11, 13, 17, 21})
 		want := []string{
-			`level=WARN msg="work is held up and goes on trying" error=away`,
+			`level=WARN msg="work failed and is retried" error=away`,
 			`level=INFO msg="work works again"`,
 		}
 		valuetest.List(t, log, want, "logged")

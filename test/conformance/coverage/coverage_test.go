@@ -37,7 +37,7 @@ func TestEveryCheckIsNamedAfterWhatItProves(t *testing.T) {
 	seen := map[string]bool{}
 	for _, c := range checks {
 		if seen[c.Name] {
-			t.Errorf("%s is there twice", c.Name)
+			t.Errorf("%s appears twice", c.Name)
 		}
 		seen[c.Name] = true
 		if len(c.rules) == 0 {

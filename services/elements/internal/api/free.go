@@ -60,10 +60,10 @@ func (h handlers) readWanted(c *fiber.Ctx) (w element.Wanted, err error) {
 	}
 	starts, ends := c.Query("starts_at"), c.Query("ends_at")
 	if timed := starts != "" || ends != ""; timed == (w.Event != 0) {
-		return w, problem.New(problem.Malformed, "either event, or starts_at and ends_at are needed")
+		return w, problem.New(problem.Malformed, "either event, or starts_at and ends_at, must be given")
 	}
 	if w.Event != 0 && w.Except != 0 {
-		return w, problem.New(problem.Malformed, "event is left out already: except is not beside it")
+		return w, problem.New(problem.Malformed, "except can't be given with event, which is left out already")
 	}
 	if w.Event != 0 {
 		return w, nil

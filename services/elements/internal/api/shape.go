@@ -257,7 +257,7 @@ func readMembers(c *fiber.Ctx) ([]element.Member, error) {
 	for i, line := range lines {
 		fields, err := web.ParseObject(line)
 		if err != nil {
-			return nil, problem.New(problem.Malformed, "members holds what is not an object")
+			return nil, problem.New(problem.Malformed, "members has an entry that is not an object")
 		}
 		faults := problem.Fields{}
 		members[i] = element.Member{

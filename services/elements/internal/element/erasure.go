@@ -88,7 +88,7 @@ func (s *Service) Erase(ctx context.Context, r ErasureRequest) (e Erasure, begun
 		return Erasure{}, false, err
 	}
 	if r.Fingerprint != "" && r.Fingerprint != of.fingerprint() {
-		return Erasure{}, false, problem.New(problem.Conflict, "the element %d is somebody else", of.ID)
+		return Erasure{}, false, problem.New(problem.Conflict, "element %d is a different person", of.ID)
 	}
 	switch known, err := s.Erasures.Get(ctx, of.ID); {
 	case err == nil:
@@ -158,7 +158,7 @@ func (s *Service) planErasure(ctx context.Context, of Element, withNamesakes boo
 	for _, u := range users {
 		if u.Admin && u.Active {
 			return e, problem.New(problem.Conflict,
-				"its user %d is an administrator of all schools: take the permission away first", u.ID)
+				"its user %d is an administrator of all schools: revoke that permission first", u.ID)
 		}
 		e.Person.UserIDs = append(e.Person.UserIDs, u.ID)
 		e.Person.Keys = append(e.Person.Keys, keysToFind(u.Key)...)

@@ -80,7 +80,7 @@ func (s *Service) CreateFeed(
 		return Feed{}, e, "", whileSwitched()
 	}
 	if !mayHaveFeed(p.Kind, p.Persons(), e) {
-		return Feed{}, e, "", problem.New(problem.Forbidden, "a %s has no feed of this element", p.Kind)
+		return Feed{}, e, "", problem.New(problem.Forbidden, "a %s can't have a feed of this element", p.Kind)
 	}
 	problem.Text{Most: MaxFeedName, Required: true}.Check(faults, "name", name)
 	if len(faults) > 0 {
@@ -104,7 +104,9 @@ func (s *Service) CreateFeed(
 	return made, e, token, err
 }
 
-func whileSwitched() error { return problem.New(problem.Forbidden, "a switched user makes no feed") }
+func whileSwitched() error {
+	return problem.New(problem.Forbidden, "a switched user can't create a feed")
+}
 
 // deleteEnded deletes the feeds of a user and an element that have ended for good, and says whether there are any.
 func (s *Service) deleteEnded(ctx context.Context, userID, elementID int64) (found bool, err error) {

@@ -63,7 +63,7 @@ func (r MembershipRow) check() problem.Fields {
 	}
 	switch {
 	case r.Changes != nil && len(r.Days) > 0:
-		faults.Add("changes", "can't be told with spans")
+		faults.Add("changes", "can't be combined with spans")
 	case r.Changes == nil && len(r.Days) == 0 && len(faults["spans"]) == 0:
 		faults.Add("spans", problem.Blank)
 	}

@@ -222,7 +222,7 @@ func retry(attempt func() (done bool, err error)) error {
 			return err
 		}
 	}
-	return problem.New(problem.Conflict, "others kept changing the record")
+	return problem.New(problem.Conflict, "other writers kept changing the record")
 }
 
 // EndMembership ends a membership on the day before from, today when nil: its days from then on are removed. A Missing

@@ -71,7 +71,7 @@ func (s *Service) choose(
 		return nil, false, err
 	}
 	if !g.IsGroup() {
-		return nil, false, problem.New(problem.Malformed, "element %d is no group", w.Group)
+		return nil, false, problem.New(problem.Malformed, "element %d is not a group", w.Group)
 	}
 	ids, err := peopleAndThings(ctx, s.downward(days), []int64{w.Group}, days)
 	if err != nil {

@@ -415,12 +415,13 @@ func TestAdministration_AnImportOfCategoriesOfSchools(t *testing.T) {
 		{s.admin, "", row("n5", "", "name", nil), `{"name":["can't be blank"]}`},
 		{head, "", row("n3", key("north"), "name", key("Choir")), "created"},
 		{head, "", row("n4", key("north"), "name", key("Care"), "confidential", true),
-			`{"key":["takes the permission admin"]}`},
-		{head, "", row("s", key("south"), "busy", true), `{"school":["is not of a school that you administer"]}`},
+			`{"key":["needs the permission admin"]}`},
+		{head, "", row("s", key("south"), "busy", true),
+			`{"school":["does not belong to a school that you administer"]}`},
 		{head, "", row("s", key("north"), "busy", true),
-			`{"name":["has already been taken"],"school":["is not of a school that you administer"]}`},
+			`{"name":["has already been taken"],"school":["does not belong to a school that you administer"]}`},
 		{head, "", row("s", key("south")), "unchanged"},
-		{head, "", row("all", "", "busy", true), `{"key":["takes the permission admin"]}`},
+		{head, "", row("all", "", "busy", true), `{"key":["needs the permission admin"]}`},
 		{s.admin, "", row("n", ""), `{"name":["has already been taken"]}`},
 		{s.admin, "", row("n3", "", "name", key("Choir")), "updated"},
 	} {
@@ -442,7 +443,7 @@ func TestAdministration_AnImportOfEventsIntoCategoriesOfSchools(t *testing.T) {
 		map[string]any{"key": key("s"), "name": key("S"), "school": key("south")})
 	head := s.as(t, "head")
 	for _, c := range []struct{ category, want string }{
-		{"s", `{"category":["is not of a school that you administer"]}`}, {"n", "created"},
+		{"s", `{"category":["does not belong to a school that you administer"]}`}, {"n", "created"},
 	} {
 		a := head.ImportBatch(t, "/api/admin/import/events", map[string]any{"key": key(c.category), "body": "Trip",
 			"category": key(c.category), "starts_at": "2026-09-07 09:00", "ends_at": "2026-09-07 10:00",

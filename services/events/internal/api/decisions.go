@@ -39,7 +39,7 @@ func (h handlers) decidable(c *fiber.Ctx) error {
 // outstanding is GET /api/requests (decisions, part 5): those that the caller may allocate to.
 func (h handlers) outstanding(c *fiber.Ctx) error {
 	if status := c.Query("status"); status != "" && status != "outstanding" {
-		return problem.New(problem.Malformed, "status is none of a request")
+		return problem.New(problem.Malformed, "status is not a status of a request")
 	}
 	after, limit, err := h.readPlace(c)
 	if err != nil {
@@ -97,7 +97,7 @@ func readStatuses(c *fiber.Ctx) ([]event.Status, error) {
 	for word := range strings.SplitSeq(c.Query("status", string(event.Requested)), ",") {
 		status := event.Status(strings.TrimSpace(word))
 		if !status.Valid() {
-			return nil, problem.New(problem.Malformed, "status is none of a commitment")
+			return nil, problem.New(problem.Malformed, "status is not a status of a commitment")
 		}
 		if !slices.Contains(statuses, status) {
 			statuses = append(statuses, status)

@@ -57,10 +57,10 @@ func readSearch(c *fiber.Ctx) (event.Search, error) {
 	}
 	q := event.Search{Text: strings.TrimSpace(text), Status: event.Status(c.Query("status"))}
 	if text != "" && q.Text == "" {
-		return event.Search{}, problem.New(problem.Malformed, "text is nothing but spaces")
+		return event.Search{}, problem.New(problem.Malformed, "text is blank")
 	}
 	if q.Status != "" && !q.Status.Valid() {
-		return event.Search{}, problem.New(problem.Malformed, "status is none of a commitment")
+		return event.Search{}, problem.New(problem.Malformed, "status is not a status of a commitment")
 	}
 	category, _, err := web.Spelled(c, "category", "eventcategory_id", "event_category_id")
 	if err != nil {

@@ -37,11 +37,11 @@ func TestClients_SearchRefusesWhatMeansNothing(t *testing.T) {
 	for query, message := range map[string]string{
 		"":                                  "a filter or a text is needed",
 		"text=&category=&limit=3":           "a filter or a text is needed",
-		"text=+++":                          "text is nothing but spaces",
+		"text=+++":                          "text is blank",
 		"text=ab":                           "text has fewer than 3 characters",
 		"text=e%CC%81e%CC%81":               "text has fewer than 3 characters", // accents are none
-		"text=%25%25%25":                    "text has no letter and no digit",
-		"text=...*":                         "text has no letter and no digit",
+		"text=%25%25%25":                    "text has neither a letter nor a digit",
+		"text=...*":                         "text has neither a letter nor a digit",
 		"text=" + strings.Repeat("a", 4096): "text has more than 200 characters",
 		"text=%FF%FE%FD":                    "text is not UTF-8",
 		"element=x":                         "element is not an id",
@@ -50,7 +50,7 @@ func TestClients_SearchRefusesWhatMeansNothing(t *testing.T) {
 		"text=abc&category=1.5":             "category is not an id",
 		"text=abc&eventcategory_id=x":       "eventcategory_id is not an id",
 		"text=abc&category=1&event_category_id=2":   "category and event_category_id differ",
-		"text=abc&status=maybe":                     "status is none of a commitment",
+		"text=abc&status=maybe":                     "status is not one of a commitment",
 		"start_date=tomorrow":                       "start_date is not a date (YYYY-MM-DD)",
 		"end_date=2026-02-30":                       "end_date is not a date (YYYY-MM-DD)",
 		"start_date=2026-03-02&end_date=2026-03-01": "end_date is before start_date",

@@ -237,7 +237,7 @@ func TestDecisionsPart5_AnItemIsHeldOnceAfterAChangeOfASeries(t *testing.T) {
 	}
 }
 
-// Of many that move series to one room and time with clashes refused, none is there twice, however slow they are.
+// Of many that move series to one room and time with clashes refused, none appears twice, however slow they are.
 func TestClients_SeriesOfManyThatMoveToOnePlaceOneGetsIt(t *testing.T) {
 	s, owner := loadOwned(t)
 	room := things(t, 1)[0]
@@ -327,8 +327,8 @@ func TestClients_SeriesChangesThatAreNotRightWriteNothing(t *testing.T) {
 			change(map[string]any{"event_category_id": s.privileged}), 403, ""},
 		"year 9999": {"owner", m.of(1, "?scope=all"),
 			change(map[string]any{"starts_at_text": "9999-12-31"}), 422, "1970 to 2199"},
-		"past the last year":       {"owner", m.of(1, "?scope=all"), change(times("2199-12-20 09:00", "2199-12-20 10:00")), 422, `"starts_at":["moves number 3 of the series out of the years 1970 to 2199"]`},
-		"before the first":         {"owner", m.of(3, "?scope=all"), change(times("1970-01-10 09:00", "1970-01-10 10:00")), 422, `"starts_at":["moves number 1 of the series out of the years 1970 to 2199"]`},
+		"past the last year":       {"owner", m.of(1, "?scope=all"), change(times("2199-12-20 09:00", "2199-12-20 10:00")), 422, `"starts_at":["moves event 3 of the series out of the years 1970 to 2199"]`},
+		"before the first":         {"owner", m.of(3, "?scope=all"), change(times("1970-01-10 09:00", "1970-01-10 10:00")), 422, `"starts_at":["moves event 1 of the series out of the years 1970 to 2199"]`},
 		"a trial of one":           {"owner", m.of(1, "?dry_run=true"), change(title), 200, `"dry_run":true`},
 		"a trial without a series": {"owner", alone + "?scope=all&dry_run=true", change(title), 200, `"body":"Band"`},
 		"no event":                 {"owner", "/api/events/99999999?scope=all", change(title), 404, "RecordNotFound"},

@@ -120,7 +120,7 @@ func (e *Event) allocate(
 		case !fact.Current:
 			faults = problem.Fields{"element_id": {problem.NotCurrent}}
 		case allocated >= r.Quantity:
-			faults = problem.Fields{"request_id": {fmt.Sprintf("has all of its quantity of %d", r.Quantity)}}
+			faults = problem.Fields{"request_id": {fmt.Sprintf("already has its full quantity of %d", r.Quantity)}}
 		}
 		if faults != nil {
 			failures = append(failures, Failure{Index: i, Submitted: s, Status: c.Status, Errors: faults})

@@ -72,7 +72,7 @@ func (b *batch) cannotAllocate(row Row, d RowDecision, allocated int) string {
 	case quantity == 0, groupExists && !group.Resource:
 		return "request " + problem.MustExist
 	case allocated > quantity:
-		return "is one more than is requested"
+		return "is more than is requested"
 	case slices.Contains(row.Elements, d.Element):
 		return problem.Taken
 	}

@@ -349,7 +349,7 @@ func TestDecisionsPart5_Allocating(t *testing.T) {
 	members := map[int64]bool{bus: true, other: true, gone: true, spares: true, inUse: true, stranger: false}
 	const taken, booked, noMember, retired, full = "element_id: has already been taken", "element_id: is already " +
 		"booked", "element_id: is not a member of the group on every day of the event", "element_id: is no longer " +
-		"current", "request_id: has all of its quantity of 2"
+		"current", "request_id: already has its full quantity of 2"
 	for name, c := range map[string]struct {
 		before    []Commitment
 		submitted []int64

@@ -192,7 +192,7 @@ func (q Search) check() error {
 	if strings.ContainsFunc(q.Text, func(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }) {
 		return nil
 	}
-	return problem.New(problem.Malformed, "text has no letter and no digit")
+	return problem.New(problem.Malformed, "text has neither a letter nor a digit")
 }
 
 // walk collects a page, one time window after another. A store returns events that start within a window, up to a

@@ -231,7 +231,8 @@ func (s *Service) read(ctx context.Context, after Place, limit int) (part, error
 	}
 	for _, p := range parts {
 		if p.Gone {
-			return part{}, problem.New(problem.Gone, "after is older than the changes that are kept: read all again")
+			return part{}, problem.New(problem.Gone,
+				"after is older than the changes that are kept: read everything again")
 		}
 	}
 	return merge(parts, after, limit), nil

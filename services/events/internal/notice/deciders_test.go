@@ -138,7 +138,7 @@ func TestDecisionsPart9_AGuestWhoDecidesForASchoolIsSentWhatWaits(t *testing.T) 
 	errortest.None(t, err)
 	valuetest.MustSame(t, len(items), 2, "readers of %+v", items)
 	for _, item := range items {
-		valuetest.List(t, item.Lines, []Line{{Text: "Gym was asked for and waits for a decision."}},
+		valuetest.List(t, item.Lines, []Line{{Text: "Gym was requested and awaits a decision."}},
 			"told to %d", item.UserID)
 	}
 }

@@ -152,7 +152,7 @@ func describe(n Notice, e event.Entry, elements map[int64]fact.Element, users ma
 		if asker == 0 {
 			asker = n.Event.OwnerID
 		}
-		return fmt.Sprintf("%s was asked for%s and waits for a decision.", element, by(asker))
+		return fmt.Sprintf("%s was requested%s and awaits a decision.", element, by(asker))
 	case event.CommitmentDecided:
 		return fmt.Sprintf("%s was %s%s.", element, decided(e.Status), by(e.DecidedBy))
 	case event.RequestAllocated:
@@ -164,7 +164,7 @@ func describe(n Notice, e event.Entry, elements map[int64]fact.Element, users ma
 			e.Allocated, e.Quantity,
 		)
 	case event.CommitmentDeleted:
-		return fmt.Sprintf("%s, which was confirmed, was taken off the event%s.", element, by(n.Actor))
+		return fmt.Sprintf("%s, which was confirmed, was removed from the event%s.", element, by(n.Actor))
 	case event.EventDeleted:
 		return fmt.Sprintf("%s, which was confirmed, is free again: the event was deleted%s.", element, by(n.Actor))
 	}
@@ -174,7 +174,7 @@ func describe(n Notice, e event.Entry, elements map[int64]fact.Element, users ma
 func decided(s event.Status) string {
 	switch s {
 	case event.Noted:
-		return "noted (seen, but not yet to be confirmed)"
+		return "noted (seen, but not confirmed yet)"
 	case event.Requested:
 		return "returned to requested"
 	}

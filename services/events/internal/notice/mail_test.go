@@ -48,11 +48,12 @@ func TestMail_TellsThoseConcernedInTextAndEscapedHTMLOverTLS(t *testing.T) {
 	valuetest.Same(t, toKeeper.Subject, "To decide: Concert <b>& more</b>", "subject")
 	text, html := toKeeper.Text, toKeeper.HTML
 	const wantText = "To decide: Concert <b>& more</b>\nMon 7 Sep 2026, 19:00 to 21:00\n- Public <calendar> was " +
-		"asked for by Otto Owner and waits for a decision.\n" +
+		"requested by Otto Owner and awaits a decision.\n" +
 		"https://belfry.school.example/inbox\n\n-- \nSent by Belfry because you administer an element, or " +
 		"asked for one.\n"
 	valuetest.Same(t, text, wantText, "the text")
-	for _, want := range []string{`<a href="https://belfry.school.example/inbox">Concert &lt;b&gt;&amp; more&lt;/b&gt;</a>`, "Public &lt;calendar&gt; was asked for"} {
+	for _, want := range []string{"Public &lt;calendar&gt; was requested",
+		`<a href="https://belfry.school.example/inbox">Concert &lt;b&gt;&amp; more&lt;/b&gt;</a>`} {
 		valuetest.Has(t, html, want, "the HTML")
 	}
 	if text, html := toOwner.Text, toOwner.HTML; !strings.Contains(text,
@@ -110,7 +111,7 @@ func TestDecisionsPart9_AMailTellsWhoDecidesWhoAsked(t *testing.T) {
 	asked.Entries[0].ElementID = court
 	o.tell(t, asked)
 	timetest.Eventually(t, "the mail", soon, func() bool { return len(server.To(pupilMail)) == 1 })
-	valuetest.Has(t, server.To(pupilMail)[0].Text, "- Court was asked for by Otto Owner and waits for a decision.\n",
+	valuetest.Has(t, server.To(pupilMail)[0].Text, "- Court was requested by Otto Owner and awaits a decision.\n",
 		"the pupil is told")
 }
 
@@ -250,7 +251,7 @@ func TestMail_AServerThatIsDownLosesNothing(t *testing.T) {
 	o := running(t, mailBy(server))
 	o.tell(t, pending(1, 1))
 	timetest.Eventually(t, "it to be noticed", soon,
-		func() bool { return strings.Contains(o.log.String(), "sending mail is held up") })
+		func() bool { return strings.Contains(o.log.String(), "sending mail failed") })
 	errortest.None(t, server.Restart())
 	timetest.Eventually(t, "the mails", 60*time.Second,
 		func() bool { return len(server.To(keeperMail)) == 1 && len(server.To(deputyMail)) == 1 })
@@ -268,7 +269,7 @@ func TestMail_AServerThatIsDownForAWeekLosesNothing(t *testing.T) {
 	timetest.Eventually(t, "both to be tried", soon, func() bool {
 		due, err := o.Store.Readers(t.Context(), time.Now(), 10)
 		errortest.None(t, err)
-		return strings.Contains(o.log.String(), "sending mail is held up") && len(due) == 0
+		return strings.Contains(o.log.String(), "sending mail failed") && len(due) == 0
 	})
 	waiting, err := o.Store.Readers(t.Context(), time.Now().Add(time.Hour), 10)
 	errortest.None(t, err)
@@ -282,7 +283,8 @@ func TestMail_NothingIsSentWithoutTheTLSThatIsAskedFor(t *testing.T) {
 	t.Cleanup(open.Stop)
 	o := running(t, mailBy(open))
 	o.tell(t, pending(1, 1))
-	timetest.Eventually(t, "it to be refused", soon, func() bool { return strings.Contains(o.log.String(), "held up") })
+	timetest.Eventually(t, "it to be refused", soon,
+		func() bool { return strings.Contains(o.log.String(), "sending mail failed") })
 	if got := open.To(keeperMail); len(got) > 0 {
 		t.Error("it was sent in the clear")
 	}

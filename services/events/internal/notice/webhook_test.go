@@ -274,7 +274,7 @@ func TestWebhook_NothingIsSentWithoutASignature(t *testing.T) {
 	timetest.Eventually(t, "the fault", soon, func() bool {
 		all, err := o.Store.ListDeliveries(t.Context(), w.ID, 0, 1)
 		return err == nil && all[0].ID == delivery.ID && all[0].State == notice.Failed &&
-			all[0].Error == "the webhook's secret is not right"
+			all[0].Error == "the webhook's secret is invalid"
 	})
 	valuetest.Same(t, len(r.Got()), 0, "requests without a signature")
 }

@@ -61,7 +61,7 @@ func (s *Webhooks) Attempt(ctx context.Context, w notice.Webhook, d notice.Deliv
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodPost, w.URL, bytes.NewReader(d.Body))
 	if err != nil {
-		return 0, "the endpoint's address is not right"
+		return 0, "the endpoint's address is invalid"
 	}
 	request.Header.Set("Content-Type", "application/cloudevents+json; charset=utf-8")
 	request.Header.Set("User-Agent", "Belfry")
@@ -120,7 +120,7 @@ func key(secret settings.Secret) ([]byte, error) {
 	text, ok := strings.CutPrefix(secret.Reveal(), notice.SecretPrefix)
 	decoded, err := base64.StdEncoding.DecodeString(text)
 	if !ok || err != nil || len(decoded) == 0 {
-		return nil, errors.New("the webhook's secret is not right") // without the secret
+		return nil, errors.New("the webhook's secret is invalid") // without the secret
 	}
 	return decoded, nil
 }

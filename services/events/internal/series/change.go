@@ -307,7 +307,7 @@ func (t *transformation) checkYears() error {
 		days := t.zone.Days(a.Span.Starts, a.Span.Ends)
 		if a.Reason == "" && (days.First < wiretime.FirstEventDay || days.Last > wiretime.LastEventDay) {
 			return record.Invalid(t.after, problem.Fields{
-				"starts_at": {fmt.Sprintf("moves number %d of the series out of the years 1970 to 2199", a.Place)},
+				"starts_at": {fmt.Sprintf("moves event %d of the series out of the years 1970 to 2199", a.Place)},
 			})
 		}
 	}

@@ -148,7 +148,7 @@ func (s *Service) checkCalendars(ctx context.Context, p principal.Principal, q R
 		of, err := get(ctx, p, c.CategoryID)
 		switch {
 		case err == nil && of.Confidential && c.Body != "" && !p.Permissions.Admin:
-			q.Faults.Add(field, "can't tell events of a confidential category by their title")
+			q.Faults.Add(field, "can't select events of a confidential category by title")
 		case problem.Is(err, problem.NotFound):
 			q.Faults.Add(field, problem.MustExist)
 		default:

@@ -26,7 +26,8 @@ func (s *Service) make(ctx context.Context, planned Series) (Series, error) {
 		if err := s.withdraw(ctx, planned); err != nil {
 			return Series{}, err
 		}
-		return Series{}, problem.New(problem.Conflict, "an element was booked while the series was made: none was made")
+		return Series{}, problem.New(problem.Conflict,
+			"an element was booked while the series was made: no event was created")
 	}
 	made, err := s.o.Store.Change(ctx, planned.ID, func(x *Series) error {
 		if x.State != Planned {

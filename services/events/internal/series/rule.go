@@ -61,7 +61,7 @@ func ParseRule(text string) (Rule, error) {
 	for name, v := range parts {
 		known, err := r.read(name, v)
 		if !known {
-			return Rule{}, fmt.Errorf("has a part that is not known: %.40q", name)
+			return Rule{}, fmt.Errorf("has an unknown part: %.40q", name)
 		}
 		if err != nil {
 			return Rule{}, fmt.Errorf("has a %s that %w", name, err)
@@ -168,7 +168,7 @@ func weekday(text string) (rrule.Weekday, error) {
 	days := []rrule.Weekday{rrule.MO, rrule.TU, rrule.WE, rrule.TH, rrule.FR, rrule.SA, rrule.SU}
 	i := slices.Index([]string{"MO", "TU", "WE", "TH", "FR", "SA", "SU"}, text)
 	if i < 0 {
-		return rrule.Weekday{}, errors.New("is no weekday such as MO")
+		return rrule.Weekday{}, errors.New("is not a weekday such as MO")
 	}
 	return days[i], nil
 }
@@ -220,10 +220,10 @@ func (r *Rule) check(parts map[string]string) error {
 	}{
 		{!has("FREQ"), "needs FREQ"},
 		{has("UNTIL") == has("COUNT"), "needs either UNTIL or COUNT"},
-		{has("BYWEEKNO") && o.Freq != rrule.YEARLY, "can have BYWEEKNO with FREQ=YEARLY alone"},
-		{has("BYYEARDAY") && o.Freq != rrule.YEARLY, "can have BYYEARDAY with FREQ=YEARLY alone"},
+		{has("BYWEEKNO") && o.Freq != rrule.YEARLY, "can have BYWEEKNO only with FREQ=YEARLY"},
+		{has("BYYEARDAY") && o.Freq != rrule.YEARLY, "can have BYYEARDAY only with FREQ=YEARLY"},
 		{has("BYMONTHDAY") && weekly, "can't have BYMONTHDAY with FREQ=WEEKLY"},
-		{nth && (weekly || daily), "can have a number before a weekday with FREQ=MONTHLY or YEARLY alone"},
+		{nth && (weekly || daily), "can have a number before a weekday only with FREQ=MONTHLY or YEARLY"},
 		{nth && has("BYWEEKNO"), "can't have a number before a weekday with BYWEEKNO"},
 		{mostNth > 5 && (o.Freq == rrule.MONTHLY || has("BYMONTH")), "has a weekday that no month has"},
 		{has("BYSETPOS") && len(parts) == len(slices.DeleteFunc([]string{"FREQ", "UNTIL", "COUNT", "INTERVAL", "WKST",
@@ -270,7 +270,7 @@ func (r Rule) starts(start time.Time, zone wiretime.Zone) ([]time.Time, error) {
 	}
 	switch {
 	case len(found) == 0:
-		return nil, errors.New("has no occurrence from the start on")
+		return nil, errors.New("has no occurrence on or after the start")
 	case len(found) < o.Count:
 		return nil, fmt.Errorf("has only %d occurrences up to the year %d", len(found), lastYear)
 	}

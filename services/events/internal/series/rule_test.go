@@ -225,7 +225,7 @@ func TestClients_SeriesRulesThatAreNoRuleOfASeries(t *testing.T) {
 		"FREQ=DAILY;UNTIL=2027-02-03":                                     "is not a date",
 		"FREQ=DAILY;UNTIL=20280101":                                       "more than 400",
 		"FREQ=DAILY;COUNT=2;COUNT=3":                                      "twice",
-		"FREQ=DAILY;COUNT=2;BYEASTER=1":                                   "not known",
+		"FREQ=DAILY;COUNT=2;BYEASTER=1":                                   "unknown part",
 		"FREQ=DAILY;COUNT=2;":                                             "NAME=VALUE",
 		"FREQ=DAILY;COUNT=2;X":                                            "NAME=VALUE",
 		"FREQ=DAILY;COUNT=2;INTERVAL=0":                                   "from 1 to 1000",

@@ -74,7 +74,7 @@ func TestImport_Row20_ARowWithTheAddressOfAnotherFails(t *testing.T) {
 			got = append(got, a.Text(t, "records."+n+".result"))
 		}
 		valuetest.Same(t, strings.Join(got, " "), "failed created failed created created", query)
-		valuetest.Has(t, a.Body, `"errors":{"email":["is another active user's; `)
+		valuetest.Has(t, a.Body, `"errors":{"email":["belongs to another active user; `)
 	}
 	// Fields that a row leaves out stay, so a new name is not a fault.
 	changed := row("d", stored.Email)

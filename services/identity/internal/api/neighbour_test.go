@@ -147,7 +147,7 @@ func TestAdministration_AnImportSaysWhoAdministersSchools(t *testing.T) {
 	for _, query := range []string{"?dry_run=true", ""} {
 		for _, schools := range []string{"north", "nowhere"} {
 			a := client.ImportBatch(t, importPath+query, with(colleague, "admin_of", []string{schools})).Must(t, 200)
-			if !strings.HasSuffix(a.Body, `"errors":{"admin_of":["takes the permission admin"]}}]}`) {
+			if !strings.HasSuffix(a.Body, `"errors":{"admin_of":["needs the permission admin"]}}]}`) {
 				t.Errorf("%s%s: %s", schools, query, a.Body)
 			}
 		}
@@ -155,7 +155,7 @@ func TestAdministration_AnImportSaysWhoAdministersSchools(t *testing.T) {
 	client.ImportBatch(t, importPath, with(colleague, "admin_of", []string{})).Must(t, 200)
 	admin.Import(t, "users", with(colleague, "admin_of", []string{"north"}))
 	a := client.ImportBatch(t, importPath, with(colleague, "admin_of", []string{})).Must(t, 200)
-	if !strings.HasSuffix(a.Body, `"errors":{"admin_of":["takes the permission admin"]}}]}`) {
+	if !strings.HasSuffix(a.Body, `"errors":{"admin_of":["needs the permission admin"]}}]}`) {
 		t.Errorf("taken by an administrator of the school: %s", a.Body)
 	}
 
@@ -194,7 +194,7 @@ func TestAdministration_WhoRenewsAUUIDOrAnAddressGetsNoSayInElements(t *testing.
 		}
 	}
 	const refused = `"errors":{%q:[` +
-		`"is that of a person of another school too, or of one with rights or elements that are not yours"]}`
+		`"belongs to a person who is in another school too, or has rights or elements that are not yours"]}`
 	moves := func(what, email string, code int) {
 		t.Helper()
 		user := map[string]any{"user": map[string]any{"email": email}}
@@ -277,7 +277,7 @@ func TestAdministration_APersonOfTwoSchoolsGetsNoUserFromOne(t *testing.T) {
 		name := fmt.Sprint("new", made)
 		fields := map[string]any{"name": name, "email": name + "@school.example", "element_id": staff[c.element]}
 		codes := map[string]int{"create": 403, "link": 403}
-		result := `"errors":{"element":["is that of a person of another school too, `
+		result := `"errors":{"element":["belongs to a person who is in another school too, `
 		if c.may {
 			codes, result = map[string]int{"create": 201, "link": 200}, `"result":"created"`
 		}
@@ -310,7 +310,7 @@ func TestAdministration_APersonOfTwoSchoolsGetsNoUserFromOne(t *testing.T) {
 		} {
 			want := `"result":"updated"`
 			if code == 403 {
-				want = fmt.Sprintf(`"errors":{%q:["is that of a person of another school too, `, field)
+				want = fmt.Sprintf(`"errors":{%q:["belongs to a person who is in another school too, `, field)
 			}
 			a := client.ImportBatch(t, importPath+"?dry_run=true", row).Must(t, 200)
 			valuetest.Has(t, a.Body, want, "%s: %s", head, field)

@@ -150,7 +150,7 @@ func switchTarget(c *fiber.Ctx) (int64, error) {
 	}
 	id, ok := web.ParseBodyID(fields["user_id"])
 	if !ok {
-		return 0, problem.New(problem.Malformed, "user_id is missing or no id")
+		return 0, problem.New(problem.Malformed, "user_id is missing or not an id")
 	}
 	return id, nil
 }

@@ -73,7 +73,7 @@ func TestOnlyAnAdminSaysWhomAUserStandsFor(t *testing.T) {
 	school.Post(t, account+"/tokens", map[string]any{"token": map[string]any{"name": "x", "scope": "read",
 		"end_date": "2099-01-01"}}).WantCode(t, 403)
 	a := school.ImportBatch(t, importPath, with(with(row, "element", "Staff:17"), "stands_for", []string{}))
-	valuetest.Has(t, a.Must(t, 200).Body, `"errors":{"stands_for":["takes the permission admin"]}`,
+	valuetest.Has(t, a.Must(t, 200).Body, `"errors":{"stands_for":["needs the permission admin"]}`,
 		"taken by an administrator of the school: %s", a.Body)
 	admin.Patch(t, account, given(nil)).Must(t, 200)
 	shows("null")

@@ -25,8 +25,8 @@ import (
 // Why a login at a provider fails, or a logout by it is refused.
 var (
 	ErrState      = errors.New("openid: no login with that state is under way in this browser")
-	ErrCode       = errors.New("openid: the provider does not take the code")
-	ErrNonce      = errors.New("openid: the token is not of this login")
+	ErrCode       = errors.New("openid: the provider refuses the code")
+	ErrNonce      = errors.New("openid: the token belongs to another login")
 	ErrToken      = errors.New("openid: the token is not valid")
 	ErrAway       = errors.New("openid: the provider does not answer")
 	ErrRefused    = errors.New("openid: the provider refuses")

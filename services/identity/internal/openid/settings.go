@@ -123,7 +123,7 @@ func (p *Provider) check(domains bool) (faults []string) {
 		faults = append(faults, "issuer must be an https address")
 	}
 	if p.EmailClaim != "" && p.EmailClaim != ordinaryClaim && !p.TrustEmail {
-		faults = append(faults, "another emailClaim needs trustEmail: email_verified says nothing of it")
+		faults = append(faults, "another emailClaim needs trustEmail: email_verified does not cover it")
 	}
 	if len(p.Domains) == 0 && (domains || p.HostedDomain) {
 		faults = append(faults, "domains are needed with several providers, with hostedDomain, "+

@@ -83,7 +83,7 @@ func (s *Service) checkEmail(ctx context.Context, u User) error {
 
 func emailTaken() error {
 	return problem.Wrap(problem.Conflict, ErrEmailTaken,
-		"another active user has this e-mail address; \"duplicate_email\": true says that this is meant")
+		"another active user has this e-mail address; \"duplicate_email\": true allows it")
 }
 
 // checkReferences adds a fault for an element that does not exist, for schools that are not schools, and for pupils

@@ -373,7 +373,7 @@ func ofRow(stored User, err error) error {
 }
 
 // emailOfAnother is the fault of a row with the address of another active user.
-const emailOfAnother = "is another active user's; duplicate_email says that this is meant"
+const emailOfAnother = "belongs to another active user; duplicate_email allows it"
 
 // takenField returns the fault of a row whose key, uuid or address another user has got since the batch was read.
 func takenField(err error) problem.Fields {

@@ -26,7 +26,7 @@ type settings struct {
 
 func (s *settings) Check() error {
 	if s.OrphansEvery <= 0 {
-		return errors.New("BELFRY_ORPHANED_NOTES_EVERY: must be longer than nothing")
+		return errors.New("BELFRY_ORPHANED_NOTES_EVERY: must be positive")
 	}
 	for _, host := range s.ImageHosts {
 		if !markdown.CheckImageHost(host) {

@@ -21,7 +21,7 @@ type Size struct {
 var limit = Size{Notes: 500, Contents: 1 << 20, Shown: 6 << 20}
 
 // ErrFull says that an event can't have more notes or contents.
-var ErrFull = errors.New("the event has all the notes that it may have")
+var ErrFull = errors.New("the event has the maximum number of notes")
 
 // errOutdated says that a note has changed since the room for its change was reserved.
 var errOutdated = errors.New("the note has changed meanwhile")

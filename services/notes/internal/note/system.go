@@ -34,7 +34,7 @@ func (s *Service) KeepSystemNotes(ctx context.Context, q fact.SystemNotesQuestio
 			return changes, err
 		}
 	}
-	return nil, problem.New(problem.Conflict, "others kept changing the notes")
+	return nil, problem.New(problem.Conflict, "other writers kept changing the notes")
 }
 
 // kept is an event's note on a topic, and what is to be done with it.
