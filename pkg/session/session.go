@@ -205,8 +205,10 @@ end
 // -1 when the session that it must replace does not exist. KEYS: new session, replaced session, prefix; ARGV: data,
 // idle, absolute, new hash, old hash, user, its version, original or 0, its version, 1 when the replaced session must
 // exist, the largest number of sessions of a user, and the provider, the subject and the sid of a session that replaces
-// none. One that must replace another takes these, and the absolute end, from that.
+// none. One that must replace another takes these, and the absolute end, from that. When its answer is lost, the
+// library sends it again: then the new session exists, and nothing is left to do.
 var create = redis.NewScript(finish + `
+if redis.call('HMGET', KEYS[1], 'until')[1] then return 1 end
 for i = 6, 8, 2 do
   if ARGV[i] ~= '0' then
     local newest = redis.call('GET', KEYS[3] .. 'userversion:' .. ARGV[i])

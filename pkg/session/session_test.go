@@ -220,6 +220,20 @@ func TestPart5_7_OfManyRotationsOfOneSessionOneSucceeds(t *testing.T) {
 	wantNone(t, s, old, "the rotated session")
 }
 
+// The library sends a command again whose answer is lost. The second time, the session to be replaced has ended, so a
+// switch was answered with 401, and its user had no session any more.
+func TestPart5_7_ASwitchWhoseAnswerFromRedisIsLostGivesTheNewSession(t *testing.T) {
+	client, prefix, lose := storetest.RedisLosing(t)
+	s := session.NewStore(client, session.Options{Prefix: prefix, Idle: time.Hour, Absolute: time.Hour})
+	old := create(t, s, session.Record{User: subject(1, 1)}, session.Token{})
+	lose()
+	original := subject(1, 1)
+	fresh, err := s.Rotate(t.Context(), session.Record{User: subject(2, 1), Original: &original}, old)
+	errortest.None(t, err)
+	wantNone(t, s, old, "the replaced session")
+	errortest.Report(t, errortest.Of(s.Load(t.Context(), fresh)))
+}
+
 func TestSessionsOlderThanSinceEnd_AndARepeatSparesNewerOnes(t *testing.T) {
 	s := newStore(t, time.Hour, time.Hour)
 	own, switched, original := ownAndSwitched(t, s)

@@ -87,10 +87,11 @@ func (s *Store) prefix(user int64) string { return s.keys.Together(fmt.Sprintf("
 
 func (s *Store) name(user int64, k idempotency.Key) string { return s.prefix(user) + "answer:" + k.ID }
 
-// begin returns the entry, or takes the lock when there is none. KEYS: the entry; ARGV: the lock, its lifetime in
-// ms.
+// begin returns the entry, or takes the lock when there is none. When its answer is lost, the library sends it again:
+// then the entry is this lock. KEYS: the entry; ARGV: the lock, its lifetime in ms.
 var begin = redis.NewScript(`
 local stored = redis.call('GET', KEYS[1])
+if stored == ARGV[1] then return false end
 if not stored then redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[2]) end
 return stored`)
 

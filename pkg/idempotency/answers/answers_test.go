@@ -90,6 +90,18 @@ func TestDecisionsPart1_ARequestInProgressIsAConflictUntilItIsReleasedOrItsHolde
 	}
 }
 
+// The library sends a command again whose answer is lost. It then found its own lock, which no one ended.
+func TestDecisionsPart1_ARequestWhoseLockIsAnsweredLateIsNotInItsOwnWay(t *testing.T) {
+	client, prefix, lose := storetest.RedisLosing(t)
+	s := answers.New(answers.Options{Redis: client, Keys: redisstore.Keys{Prefix: prefix},
+		Secret: settings.NewSecret("the-secret")})
+	lock(t, s, key("another", "a"), hold) // the server has the script
+	lose()
+	k := key("k", "a")
+	errortest.None(t, s.Release(t.Context(), lock(t, s, k, hold)))
+	lock(t, s, k, hold)
+}
+
 func TestALongAnswerIsNotRemembered(t *testing.T) {
 	s, _, _ := open(t)
 	k := key("k", "a")

@@ -7,6 +7,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -138,6 +140,37 @@ func RedisAt(t testing.TB, address string) *redis.Client {
 	client := redis.NewClient(options)
 	t.Cleanup(func() { _ = client.Close() })
 	return client
+}
+
+// RedisLosing is Redis with a client that loses an answer after each call of lose: the server executes the command, but
+// the connection breaks before its answer, and the library sends the command again. Scripts must be in the server.
+func RedisLosing(t testing.TB) (client *redis.Client, prefix string, lose func()) {
+	t.Helper()
+	whole, prefix := Redis(t)
+	options := *whole.Options()
+	var lost atomic.Bool
+	dial := options.Dialer
+	options.Dialer = func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := dial(ctx, network, address)
+		return losing{c, &lost}, err
+	}
+	client = redis.NewClient(&options)
+	t.Cleanup(func() { _ = client.Close() })
+	return client, prefix, func() { lost.Store(true) }
+}
+
+// losing is a connection that breaks in place of its next answer once lost is set.
+type losing struct {
+	net.Conn
+	lost *atomic.Bool
+}
+
+func (c losing) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	if n > 0 && c.lost.CompareAndSwap(true, false) {
+		return 0, errors.Join(io.EOF, c.Close())
+	}
+	return n, err
 }
 
 // NewRedis is Redis for callers without a testing.TB. drop deletes the keys and closes the client.
