@@ -150,7 +150,7 @@ func (p *peer) call(ctx context.Context, path string, body []byte, repeatable bo
 }
 
 // raised returns the problem that a neighbour answered with. When the neighbour refused the token or had a fault, it
-// is a fault here; when the neighbour's own stores are away, it is Unavailable.
+// is a fault here; when the neighbour's own stores are away, or a proxy before it finds it away, it is Unavailable.
 func raised(name string, a answer) error {
 	var envelope struct {
 		Message string
@@ -159,7 +159,12 @@ func raised(name string, a answer) error {
 		Errors  problem.Fields
 	}
 	if err := json.Unmarshal(a.text, &envelope); err != nil {
-		return fmt.Errorf("%s answered %d without an envelope", name, a.code)
+		err = fmt.Errorf("%s answered %d without an envelope", name, a.code)
+		switch a.code {
+		case fasthttp.StatusBadGateway, fasthttp.StatusServiceUnavailable, fasthttp.StatusGatewayTimeout:
+			return problem.Wrap(problem.Unavailable, err, "%s is away", name)
+		}
+		return err
 	}
 	kind := problem.OfCode(a.code)
 	switch kind {

@@ -113,6 +113,22 @@ func TestANeighboursRefusalIsTheProblemThatItRaised(t *testing.T) {
 	}
 }
 
+// With a service mesh, it is the proxy that answers while no replica does, in its own words.
+func TestANeighbourBehindAProxyThatFindsNoneIsUnavailable(t *testing.T) {
+	for code, want := range map[int]problem.Kind{502: problem.Unavailable, 503: problem.Unavailable,
+		504: problem.Unavailable, 500: problem.Internal, 404: problem.Internal} {
+		proxy := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "upstream connect error", code)
+		}))
+		t.Cleanup(proxy.Close)
+		_, err := neighbour.NewElements(transport(t, token), proxy.URL).Facts(t.Context(),
+			fact.ElementsQuestion{IDs: []int64{1}})
+		if p := problem.As(err); p == nil || p.Kind != want {
+			t.Errorf("%d: got %v", code, err)
+		}
+	}
+}
+
 func TestANeighbourThatIsAwayIsUnavailableWithinTheDeadline(t *testing.T) {
 	slow := owner(t, func(context.Context, fact.ElementsQuestion) ([]fact.Element, error) {
 		time.Sleep(5 * time.Second)
