@@ -87,21 +87,15 @@ func (s *Service) noteOf(r Row, events, users map[string]int64) (Note, error) {
 func (s *Service) references(ctx context.Context, rows []Row) (events, users map[string]int64, err error) {
 	var eventKeys, userKeys []string
 	events, users = map[string]int64{}, map[string]int64{}
-	asked := map[string]bool{}
-	once := func(keys []string, kind, key string) []string {
-		if key == "" || asked[kind+key] {
-			return keys
-		}
-		asked[kind+key] = true
-		return append(keys, key)
-	}
 	for _, r := range rows {
-		eventKeys = once(eventKeys, "event ", r.Event)
-		userKeys = once(userKeys, "user ", r.Owner)
+		eventKeys = append(eventKeys, r.Event)
+		if r.Owner != "" {
+			userKeys = append(userKeys, r.Owner)
+		}
 	}
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error {
-		facts, err := s.Events.Summaries(ctx, fact.SummariesQuestion{Keys: eventKeys})
+		facts, err := s.Events.Summaries(ctx, fact.SummariesQuestion{Keys: sequence.Distinct(eventKeys)})
 		for _, f := range facts {
 			if f.ID != nil {
 				events[f.Key] = *f.ID
@@ -110,7 +104,7 @@ func (s *Service) references(ctx context.Context, rows []Row) (events, users map
 		return err
 	})
 	group.Go(func() error {
-		facts, err := s.Users.Users(ctx, fact.UsersQuestion{Keys: userKeys})
+		facts, err := s.Users.Users(ctx, fact.UsersQuestion{Keys: sequence.Distinct(userKeys)})
 		for _, f := range facts {
 			users[f.Key] = f.ID
 		}
