@@ -192,8 +192,7 @@ func (b *batch) needs(row Row) (commitments, requests int) {
 }
 
 // The rest of this file decides which events an administrator of a school may import: events with elements, all of
-// which belong to its schools today, and whose owner, organiser, deciders and requesters, if set, belong to its schools
-// too. A stored event must meet this before the row and after it.
+// which, and the organiser, belong to its schools today, as stored and by the row. So do all users whom the row names.
 
 // readOwn asks which of the records that the rows and their events refer to are p's to administer.
 func (b *batch) readOwn(ctx context.Context) (err error) {
