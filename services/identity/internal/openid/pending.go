@@ -19,6 +19,9 @@ import (
 // Life is how long a login may be under way.
 const Life = 10 * time.Minute
 
+// leftFor is how long a login stays in Redis after it was taken: longer than a request lasts by default.
+const leftFor = 15 * time.Second
+
 // How many logins are under way at most, in all, from one network and from one address. The oldest give way.
 const (
 	inAll      = 20_000
@@ -101,12 +104,16 @@ func (p *Pending) Begin(ctx context.Context, provider, returning, address string
 	return a, nil
 }
 
-// take returns a login and removes it, in one step. A script needs no right that Belfry did not have before GETDEL.
-// KEYS: prefix; ARGV: state.
+// take returns a login and leaves it to its taker alone, in one step: when the answer is lost, the library sends it
+// again. A script needs no right that Belfry did not have before GETDEL. KEYS: prefix; ARGV: state, the taker's mark,
+// milliseconds to leave it.
 var take = redis.NewScript(`
 local key = KEYS[1] .. 'login:' .. ARGV[1]
 local login = redis.call('GET', key)
-redis.call('DEL', key)
+if login and string.sub(login, 1, 1) ~= '{' then
+  return string.sub(login, 1, #ARGV[2]) == ARGV[2] and string.sub(login, #ARGV[2] + 1)
+end
+if login then redis.call('SET', key, ARGV[2] .. login, 'PX', ARGV[3]) end
 redis.call('ZREM', KEYS[1] .. 'logins', ARGV[1])
 return login`)
 
@@ -115,7 +122,7 @@ func (p *Pending) Take(ctx context.Context, state, key string) (Attempt, error) 
 	if state == "" || state != stateOf(key) {
 		return Attempt{}, ErrState
 	}
-	data, err := take.Run(ctx, p.redis, []string{p.prefix}, state).Text()
+	data, err := take.Run(ctx, p.redis, []string{p.prefix}, state, rand.Text(), leftFor.Milliseconds()).Text()
 	if errors.Is(err, redis.Nil) {
 		return Attempt{}, ErrState
 	}

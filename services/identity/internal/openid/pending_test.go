@@ -36,6 +36,19 @@ func TestOpenID_ALoginIsTakenOnceInItsBrowserAlone(t *testing.T) {
 	errortest.Is(t, errortest.Of(p.Take(t.Context(), a.State, a.Key)), ErrState, "again")
 }
 
+// The library sends a command again whose answer is lost. The login was gone by then, and its user had to begin again.
+func TestOpenID_ALoginWhoseAnswerFromRedisIsLostIsTakenOnce(t *testing.T) {
+	client, prefix, lose := storetest.RedisLosing(t)
+	p := NewPending(client, redisstore.Keys{Prefix: prefix})
+	first, a := begin(t, p, "192.0.2.1"), begin(t, p, "192.0.2.1")
+	errortest.None(t, errortest.Of(p.Take(t.Context(), first.State, first.Key))) // the server has the script
+	lose()
+	taken, err := p.Take(t.Context(), a.State, a.Key)
+	errortest.None(t, err)
+	valuetest.Same(t, taken, a)
+	errortest.Is(t, errortest.Of(p.Take(t.Context(), a.State, a.Key)), ErrState, "again")
+}
+
 // TestOpenID_AFloodFromOneAddressEndsItsOwnLoginsAlone begins more logins than one address may have. The oldest are
 // those of the first milliseconds, in any order.
 func TestOpenID_AFloodFromOneAddressEndsItsOwnLoginsAlone(t *testing.T) {
