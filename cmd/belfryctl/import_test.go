@@ -243,6 +243,41 @@ func exported(t *testing.T, admin *servicetest.Client) []exportedEvent {
 	return page.Events
 }
 
+// By a user who administers several schools, --prune retired what another school had imported, and deleted its lessons,
+// unless they were so many that it looked wrong.
+func TestImport_PruneOfASchoolLeavesOtherSchoolsAlone(t *testing.T) {
+	t.Parallel()
+	o := newOffice(t)
+	o.does(t, "import", clienttest.Folder(t, map[string]string{
+		"groups.csv": "key,name,school\nnorth,North,true\nsouth,South,true\n"}))
+	imports := func(school string, rooms []string, more ...string) {
+		t.Helper()
+		files := map[string]string{
+			"locations.csv":       "key,name\n",
+			"eventcategories.csv": "key,name\nlesson,Lesson\n",
+			"periods.csv":         "name,starts,ends\n1,11:00,11:50\n",
+			"weeks.csv":           "first_day,last_day\n2026-09-07,2026-09-13\n",
+			"lessons.csv":         "key,body,category,weekday,period,elements\n",
+		}
+		for _, room := range rooms {
+			files["locations.csv"] += room + ",Room " + room + "\n"
+			files["lessons.csv"] += room + ",Maths,lesson,Mon,1,Location:" + room + "\n"
+		}
+		o.does(t, append([]string{"import", clienttest.Folder(t, files), "--school", "Group:" + school,
+			"--lessons-from", "2026-09-01"}, more...)...)
+	}
+	imports("south", []string{"s1"})
+	imports("north", []string{"n1", "n2"})
+	imports("north", []string{"n1"}, "--prune")
+	admin := o.system.Admin(t)
+	for room, current := range map[string]string{"n1": "true", "n2": "false", "s1": "true"} {
+		path := fmt.Sprintf("/api/admin/elements/%d", o.element(t, "Location:"+room))
+		valuetest.Same(t, admin.Get(t, path).At(t, "element.current"), current, "that %s is current", room)
+		event := exportedEvent{"timetable:" + room + ":2026-09-07", "2026-09-07T11:50:00.000+01:00"}
+		valuetest.Same(t, fmt.Sprint(slices.Contains(exported(t, admin), event)), current, "the lesson in %s", room)
+	}
+}
+
 // TestImport_OfATimetable: an import writes what differs. A new bell time changes the events of that period; with
 // --prune those of a day off, and of a lesson on another day, are deleted. Events before --lessons-from stay.
 func TestImport_OfATimetable(t *testing.T) {

@@ -5,7 +5,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/belfry-schools/belfry/client"
@@ -45,7 +47,9 @@ func OfBundle(b *bundle.Bundle, zone wiretime.Zone) Resolver {
 
 // Import is a load with all checks before it. Its user is signed in.
 type Import struct {
-	Options // Prune ends memberships, too, and deletes the events of lessons, that have gone from the files
+	// Prune ends memberships, too, and deletes the events of lessons, that have gone from the files. With School it
+	// retires and deletes only what belongs to that school.
+	Options
 	Client  *client.Client
 	Admin   bool // the user has the admin permission; otherwise it administers a school
 	Zone    wiretime.Zone
@@ -105,7 +109,8 @@ type importing struct {
 	Import
 	out      Outcome
 	clashing Clashing
-	stopped  error // what stops the import before anything is written; a dry run goes on, and ends with it
+	school   map[int64]bool // the elements that belong to School, for Prune; nil: it is not limited to a school
+	stopped  error          // what stops the import before anything is written; a dry run goes on, and ends with it
 }
 
 func (l *importing) run(ctx context.Context, resolve Resolver) error {
@@ -180,7 +185,10 @@ func (l *importing) look(ctx context.Context, source Source) (Stored, error) {
 	if err != nil {
 		return nil, err
 	}
-	wrong, err := stored.Warnings(source, l.Prune)
+	if err := l.readSchool(ctx, source); err != nil {
+		return nil, err
+	}
+	wrong, err := stored.Warnings(source, l.gone)
 	if err != nil {
 		return nil, err
 	}
@@ -224,6 +232,29 @@ func (l *importing) look(ctx context.Context, source Source) (Stored, error) {
 		return stored, nil
 	}
 	return stored, l.stopped
+}
+
+// readSchool decides which elements may be gone from the source: with School, those that belong to it today. Without
+// Prune it leaves gone nil.
+func (l *importing) readSchool(ctx context.Context, source Source) error {
+	if !l.Prune {
+		return nil
+	}
+	l.gone = source.Gone
+	if l.School == 0 {
+		return nil
+	}
+	l.school = map[int64]bool{}
+	keys := map[string]bool{}
+	query := url.Values{"school": {strconv.FormatInt(l.School, 10)}}
+	for e, err := range records(ctx, l.Client, Elements, query) {
+		if err != nil {
+			return err
+		}
+		l.school[e.ID("id")], keys[e.Text("key")] = true, true
+	}
+	l.gone = func(reference string) bool { return keys[reference] && source.Gone(reference) }
+	return nil
 }
 
 // checkReally returns an error for a confirmation of what can't be wrong: it names no kind, and no key of the source.

@@ -38,7 +38,8 @@ func (l *importing) findLessons(ctx context.Context, source Source) error {
 			return err
 		}
 		key := r.Text("key")
-		if strings.HasPrefix(key, bundle.LessonKeys) && l.Zone.DayOf(timeOf(r, "starts_at")) >= l.From {
+		if strings.HasPrefix(key, bundle.LessonKeys) && l.mayPrune(r) &&
+			l.Zone.DayOf(timeOf(r, "starts_at")) >= l.From {
 			gone[key] = lesson{r.ID("id"), key, r.Text("body")}
 		}
 	}
@@ -55,6 +56,13 @@ func (l *importing) findLessons(ctx context.Context, source Source) error {
 			Text: fmt.Sprintf("%d of %d events of lessons would be deleted", len(gone), all)})
 	}
 	return nil
+}
+
+// mayPrune says whether Prune may delete an event: with School, one with elements, all of which belong to it.
+func (l *importing) mayPrune(event client.Record) bool {
+	entries := slices.Concat(event.Records("commitments"), event.Records("requests"))
+	other := func(entry client.Record) bool { return !l.school[entry.ID("element_id")] }
+	return l.school == nil || len(entries) > 0 && !slices.ContainsFunc(entries, other)
 }
 
 // deleteLessons deletes the events of lessons that have gone.

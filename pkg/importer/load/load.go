@@ -43,8 +43,9 @@ type Options struct {
 	// don't overlap.
 	Progress func(kind bundle.Kind, records int)
 
-	lessons []lesson // those that have gone, in the order of their ids; Prune deletes them
-	list    *values  // if set, is told each record in its order; batches then go one by one
+	gone    func(reference string) bool // says which elements Prune retires; nil: those that are Gone from the source
+	lessons []lesson                    // those that have gone, in the order of their ids; Prune deletes them
+	list    *values                     // if set, is told each record in its order; batches then go one by one
 }
 
 // Tally counts the outcomes of one kind's records.
@@ -241,12 +242,16 @@ func (l *run) prune(ctx context.Context, tally *Tally) error {
 	if entityType == "" {
 		return nil
 	}
+	gone := l.options.gone
+	if gone == nil {
+		gone = l.source.Gone
+	}
 	elements, err := l.client.CurrentElements(ctx, entityType)
 	if err != nil {
 		return err
 	}
 	for _, e := range elements {
-		if e.Key == "" || !l.source.Gone(e.Key) {
+		if e.Key == "" || !gone(e.Key) {
 			continue
 		}
 		// A key of another form could retire the whole school.

@@ -93,15 +93,15 @@ type Ended struct {
 type ender interface{ Ended() []Ended }
 
 // Warnings says what looks wrong with a source: keys of people and users that now mean someone else, keys that differ
-// only in leading zeros, which spreadsheets remove, and with prune the loss of too many elements of a type, or
-// memberships of a file.
-func (s Stored) Warnings(source Source, prune bool) ([]Warning, error) {
+// only in leading zeros, which spreadsheets remove, and the loss of too many elements of a type, or memberships of a
+// file. Gone says which elements would no longer be current; nil: none.
+func (s Stored) Warnings(source Source, gone func(reference string) bool) ([]Warning, error) {
 	var all []Warning
 	for _, kind := range bundle.Kinds() {
 		if prefixOf(kind) == "" || !source.Has(kind) {
 			continue
 		}
-		found, err := s.warnings(source, kind, prune && kind.EntityType() != "")
+		found, err := s.warnings(source, kind, gone)
 		if err != nil {
 			return nil, err
 		}
@@ -123,7 +123,7 @@ func tooManyGone(gone, of int) bool {
 	return gone >= manyGone && gone*10 >= of || gone > 1 && gone == of
 }
 
-func (s Stored) warnings(source Source, kind bundle.Kind, prune bool) ([]Warning, error) {
+func (s Stored) warnings(source Source, kind bundle.Kind, isGone func(string) bool) ([]Warning, error) {
 	others, zeros := warnings{}, warnings{}
 	prefix, bare := prefixOf(kind), map[string]string{}
 	gone, stays := 0, 0 // of the current elements that came from such a source
@@ -133,7 +133,7 @@ func (s Stored) warnings(source Source, kind bundle.Kind, prune bool) ([]Warning
 			continue
 		}
 		bare[strings.TrimLeft(key, "0")] = key
-		if record.Text("current") != "false" && source.Gone(reference) {
+		if isGone != nil && kind.EntityType() != "" && record.Text("current") != "false" && isGone(reference) {
 			gone++
 		}
 	}
@@ -160,7 +160,7 @@ func (s Stored) warnings(source Source, kind bundle.Kind, prune bool) ([]Warning
 	}
 	all := slices.Concat(zeros.ofKeys(kind, rows, "differ from others only in leading zeros"),
 		others.ofKeys(kind, rows, "now mean another person"))
-	if prune && tooManyGone(gone, gone+stays) {
+	if tooManyGone(gone, gone+stays) {
 		all = append(all, Warning{Confirm: string(kind),
 			Text: fmt.Sprintf("%d of %d current %s from such files would no longer be current",
 				gone, gone+stays, kind)})

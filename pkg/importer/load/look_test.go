@@ -56,7 +56,7 @@ func TestWarnings_ATenthIsOfWhatCameFromTheSource(t *testing.T) {
 	for i := range 20 {
 		stored[fmt.Sprintf("Pupil:oneroster:%d", i)] = client.Record{"current": "true"}
 	}
-	got, err := stored.Warnings(roster(10), true)
+	got, err := stored.Warnings(roster(10), roster(10).Gone)
 	errortest.None(t, err)
 	valuetest.Equal(t, got, []Warning{{"10 of 20 current pupils from such files would no longer be current", "pupils"}})
 }
@@ -72,7 +72,7 @@ func (t truncated) Ended() []Ended { return t.ended }
 // TestWarnings_ATenthOfTheMembershipsOfAFile: a truncated file would end those that it lacks, though no one has left.
 func TestWarnings_ATenthOfTheMembershipsOfAFile(t *testing.T) {
 	t.Parallel()
-	got, err := Stored{}.Warnings(truncated{0, []Ended{{"users.csv", 62, 624}, {"enrollments.csv", 63, 624}}}, true)
+	got, err := Stored{}.Warnings(truncated{0, []Ended{{"users.csv", 62, 624}, {"enrollments.csv", 63, 624}}}, nil)
 	errortest.None(t, err)
 	valuetest.Equal(t, got, []Warning{{"63 of 624 memberships of enrollments.csv would end", "memberships"}})
 }
