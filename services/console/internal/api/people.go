@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"crypto/rand"
 	"net/url"
 	"slices"
 	"strconv"
@@ -18,8 +19,9 @@ type peopleBody struct {
 	Event   api.Event
 	Query   string
 	Found   []api.Element
-	With    int64 // who or what is chosen
-	Instead int64 // whom or what it takes the place of; 0: it comes in addition
+	With    int64  // who or what is chosen
+	Instead int64  // whom or what it takes the place of; 0: it comes in addition
+	Key     string // so that the form, sent twice, adds once
 	attempt
 }
 
@@ -43,6 +45,7 @@ func (v *visit) showPeople(b peopleBody, code int) (err error) {
 		}
 		b.States = v.states(would)
 	}
+	b.Key = rand.Text()
 	return v.answer(code, "people", v.texts.T("people.title"), b)
 }
 
@@ -63,7 +66,7 @@ func (h handlers) peopleSent(v *visit) error {
 	if err != nil {
 		return err
 	}
-	again, err := v.try(v.ctx, &b.attempt, func(ctx context.Context, clashes string) (client.Booked, error) {
+	again, err := v.try(v.once(), &b.attempt, func(ctx context.Context, clashes string) (client.Booked, error) {
 		if b.Instead == 0 {
 			return v.api.Add(ctx, e.ID, []int64{b.With}, clashes)
 		}

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/google/uuid"
@@ -144,6 +145,27 @@ func TestPeople_WhatIsNotAddedIsNotSaidToBe(t *testing.T) {
 	s.admin.Delete(t, s.at("/api", "/elements/"+id(s.hall))).Must(t, http.StatusOK)
 	gone := url.Values{"what": {"elements/" + id(s.hall)}}
 	valuetest.Same(t, s.send(s.at("", "/remove"), gone, 200), s.at("", ""), "what is gone is taken away")
+}
+
+// Of two clicks the second was shown, which could not add what the first had just added, or while the first was still
+// under way.
+func TestPeople_ClicksAtOnceAddOnceAndSaySo(t *testing.T) {
+	s := newBooker(t)
+	for _, instead := range []int64{0, s.hall} {
+		page := s.open(s.at("", "/people?q=gym+"+s.name), 200)
+		form := url.Values{"with": {id(s.gym)}, "instead": {id(instead)}, "key": values(page, "key"),
+			"token": {s.token}}
+		var clicks sync.WaitGroup
+		for range 4 {
+			clicks.Go(func() {
+				b := *s.browser
+				code, at, _ := b.do(http.MethodPost, s.at("", "/people"), form)
+				valuetest.Holds(t, code == 200 && strings.Contains(at, "?undo="), "a click is %d, shows %s", code, at)
+			})
+		}
+		clicks.Wait()
+		s.admin.Delete(t, s.at("/api", "/elements/"+id(s.gym))).Must(t, http.StatusOK)
+	}
 }
 
 // A booking left out what could not be added without a word.

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"slices"
+	"time"
 
 	"github.com/gofiber/fiber/v2"
 	"go.opentelemetry.io/otel/propagation"
@@ -57,11 +58,37 @@ func (w wire) RoundTrip(r *http.Request) (*http.Response, error) {
 		}
 	}
 	w.propagator.Inject(r.Context(), propagation.HeaderCarrier(r.Header))
-	answer, err := w.through.RoundTrip(r)
+	answer, err := w.settle(r)
 	if seen, asked := r.Context().Value(seenKey{}).(*string); asked && err == nil {
 		*seen = answer.Header.Get("ETag")
 	}
 	return answer, err
+}
+
+// waitsAtMost bounds the seconds that a form, sent twice at once, waits for what comes of the first.
+const waitsAtMost = 5
+
+// settle makes a call. A conflict that says when to try again is that of an Idempotency-Key whose first call is still
+// under way.
+func (w wire) settle(r *http.Request) (*http.Response, error) {
+	for range waitsAtMost {
+		answer, err := w.through.RoundTrip(r)
+		if err != nil || answer.StatusCode != http.StatusConflict || answer.Header.Get("Retry-After") == "" {
+			return answer, err
+		}
+		if err := answer.Body.Close(); err != nil {
+			return nil, err
+		}
+		if r.Body, err = r.GetBody(); err != nil {
+			return nil, err
+		}
+		select {
+		case <-time.After(time.Second):
+		case <-r.Context().Done():
+			return nil, r.Context().Err()
+		}
+	}
+	return w.through.RoundTrip(r)
 }
 
 // list asks for a list, in one call.
