@@ -14,6 +14,7 @@ import (
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/client/api"
 	"github.com/belfry-schools/belfry/pkg/problem"
+	"github.com/belfry-schools/belfry/pkg/record/needle"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -57,20 +58,42 @@ func listed(k recordKind, title string) func(*visit) error {
 	}
 }
 
+// readAtMost bounds the calls of one search among records, each of 1,000; the next page continues it. A search ends
+// once it has found foundAtLeast.
+const readAtMost, foundAtLeast = 2, 50
+
 // showList shows a page of records of a kind: those of a list of the interface, which answers a search that finds
-// nothing with 404.
+// nothing with 404, and what belongs to a group that is no longer a school with 400. Its lists for administrators have
+// no search, so the page looks for the text itself.
 func (v *visit) showList(b listBody, title string, k recordKind, path string, query url.Values) error {
 	query.Set("limit", lookPage)
-	records, next, err := v.api.Page(v.ctx, path, k.list, query, v.c.Query("after"))
-	if err != nil && !nothing(err) {
-		return err
+	var part needle.Needle
+	calls := 1
+	if path == k.path && b.Query != "" {
+		query.Set("limit", "1000")
+		part, calls = needle.New(b.Query), readAtMost
 	}
-	for _, r := range records {
-		shown := row{Path: k.page(r), Name: r.Text(k.called)}
-		if r.Text("active") == no {
-			shown.Hint = v.texts.T(k.off)
+	next := v.c.Query("after")
+	for range calls {
+		records, following, err := v.api.Page(v.ctx, path, k.list, query, next)
+		ended := query.Has("school") && refused(err, fiber.StatusBadRequest) != nil
+		if err != nil && !nothing(err) && !ended {
+			return err
 		}
-		b.Rows = append(b.Rows, shown)
+		next = following
+		for _, r := range records {
+			shown := row{Path: k.page(r), Name: r.Text(k.called), Hint: r.Text(k.also)}
+			if !part.In(shown.Name + " " + shown.Hint) {
+				continue
+			}
+			if r.Text("active") == no {
+				shown.Hint = strings.TrimPrefix(shown.Hint+" · "+v.texts.T(k.off), " · ")
+			}
+			b.Rows = append(b.Rows, shown)
+		}
+		if next == "" || len(b.Rows) >= foundAtLeast {
+			break
+		}
 	}
 	if next != "" {
 		b.Next = b.At + "?" + url.Values{"q": {b.Query}, "old": {v.c.Query("old")}, "after": {next}}.Encode()
@@ -261,6 +284,7 @@ type recordKind struct {
 	inList     bool   // the interface has one in its list alone
 	audit      string // what the history calls it
 	called     string // the field that is the title of its page
+	also       string // the field that a list shows beside that; "" for none
 	off        string // the text that a list says of one that is not active
 	form       record
 	types      []typeForm    // nil: it has no types

@@ -1,15 +1,14 @@
 package api
 
 import (
-	"cmp"
 	"net/url"
-	"slices"
 	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/client/api"
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -60,40 +59,18 @@ func (h handlers) lookList(v *visit) error {
 		return v.showList(b, "look.of."+k.name, k, k.path, query)
 	}
 	b.Old, b.OldAs = b.At+"?old=1", "look.old"
+	switch {
+	case v.me.Permissions.Admin:
+	case len(v.me.AdminOf) == 1 && v.sights.Of(principal.Kind(v.me.Kind), false) == principal.SeesAll:
+		query.Set("school", id(v.me.AdminOf[0]))
+	default: // elsewhere they see less than they look after, or what others do
+		query.Set("current", yes)
+		return v.showList(b, "look.of."+k.name, k, k.path, query)
+	}
 	if b.Query != "" {
 		query.Set("namelike", b.Query)
 	}
-	switch {
-	case v.me.Permissions.Admin:
-	case len(v.me.AdminOf) == 1:
-		query.Set("school", id(v.me.AdminOf[0]))
-	case b.Query == "":
-		query.Set("current", "true")
-		return v.showList(b, "look.of."+k.name, k, k.path, query)
-	default:
-		return v.showFromSchools(b, k, query)
-	}
 	return v.showList(b, "look.of."+k.name, k, "/api/elements", query)
-}
-
-// showFromSchools shows what a search finds in the visitor's schools, at most a page of each: elsewhere it would find
-// what others look after. A group that is no longer a school has nothing.
-func (v *visit) showFromSchools(b listBody, k recordKind, query url.Values) error {
-	query.Set("limit", lookPage)
-	for _, school := range v.me.AdminOf {
-		query.Set("school", id(school))
-		found, _, err := v.api.Page(v.ctx, "/api/elements", k.list, query, "")
-		if err != nil && !nothing(err) && refused(err, fiber.StatusBadRequest) == nil {
-			return err
-		}
-		for _, r := range found {
-			if shown := (row{Path: k.page(r), Name: r.Text(k.called)}); !slices.Contains(b.Rows, shown) {
-				b.Rows = append(b.Rows, shown)
-			}
-		}
-	}
-	slices.SortFunc(b.Rows, func(x, y row) int { return cmp.Compare(x.Name, y.Name) })
-	return v.show("look", v.texts.T("look.of."+k.name), b)
 }
 
 // besideElement adds who is in a group, who decides about a person or thing, and what can be done with it.

@@ -68,4 +68,23 @@ func TestLookAfter_AnAdministratorOfASchoolIsLedToNothingThatIsRefused(t *testin
 		of.open("/look-after/list/Pupil"+search, http.StatusOK, "Zoe Bell")
 	}
 	of.open(fmt.Sprintf("/look-after/elements/%d", child), http.StatusOK)
+
+	// Anyone who sees little as a guest or a pupil was refused, or shown less of, what it looks after.
+	for _, kind := range []string{"guest", "pupil"} {
+		key := uuid.NewString()
+		admin.Import(t, "users", user(kind, map[string]any{"uuid": key, "kind": kind, "admin_of": []string{"north"}}))
+		b := signIn(key)
+		b.open(at, http.StatusOK, "AB - Ann Bell")
+		for _, search := range []string{"", "?q=B%C3%88LL"} {
+			listed := b.open("/look-after/list/Staff"+search, http.StatusOK, "AB - Ann Bell")
+			valuetest.Lacks(t, listed, "Cy Bell", "the list of the staff"+search)
+		}
+	}
+
+	// The lists were 400 once the only school was retired.
+	admin.Delete(t, fmt.Sprintf("/api/admin/elements/%d", schools["north"])).Must(t, http.StatusOK)
+	for _, search := range []string{"", "?q=bell", "?old=1"} {
+		head.open("/look-after/list/Staff"+search, http.StatusOK, "There is none like this")
+	}
+	head.open("/look-after/users", http.StatusOK)
 }

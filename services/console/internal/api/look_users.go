@@ -12,19 +12,14 @@ import (
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/client/api"
 	"github.com/belfry-schools/belfry/pkg/principal"
-)
-
-const (
-	// accountsRead bounds the calls of one search for users, each of 1,000; the next page continues it.
-	accountsRead = 2
-	// foundUsers bounds the users that a search lists, except that the last call may exceed it.
-	foundUsers = 50
+	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
 // users are the accounts.
 var users = recordKind{
 	name: "user", at: "/look-after/users", add: "/look-after/users/new", path: "/api/admin/users", part: "user",
-	list: "users", audit: "User", called: "name", beside: besideAccount, made: showKey,
+	list: "users", audit: "User", called: "name", also: "email", off: "look.inactive",
+	beside: besideAccount, made: showKey,
 	first: client.Record{"active": true, "kind": "staff", "permissions": map[string]any{"can_api": true}},
 	form: must(2, []entry{
 		{Name: "name"}, {Name: "email", As: "email"}, {Name: "kind", Words: []string{"staff", "pupil", "guest"}},
@@ -50,36 +45,7 @@ const endsIn, endsAtMost = 90, 400
 // lookUsers lists accounts, or finds them by a part of the name or the address.
 func (h handlers) lookUsers(v *visit) error {
 	b := listBody{At: users.at, Query: strings.TrimSpace(v.c.Query("q")), Finds: true, Add: users.add}
-	query, calls := url.Values{"limit": {lookPage}}, 1
-	if b.Query != "" {
-		query, calls = url.Values{}, accountsRead
-	}
-	next := v.c.Query("after")
-	for range calls {
-		found, following, err := v.api.Page(v.ctx, users.path, users.list, query, next)
-		if err != nil {
-			return err
-		}
-		next = following
-		for _, user := range client.Each[api.Account](found) {
-			text := strings.ToLower(user.Name + " " + user.Email)
-			if !strings.Contains(text, strings.ToLower(b.Query)) {
-				continue
-			}
-			hint := user.Email
-			if !user.Active {
-				hint += " · " + v.texts.T("look.inactive")
-			}
-			b.Rows = append(b.Rows, row{users.at + "/" + id(user.ID), user.Name, hint})
-		}
-		if next == "" || len(b.Rows) >= foundUsers {
-			break
-		}
-	}
-	if next != "" {
-		b.Next = b.At + "?" + url.Values{"q": {b.Query}, "after": {next}}.Encode()
-	}
-	return v.show("look", v.texts.T("look.users"), b)
+	return v.showList(b, "look.users", users, users.path, url.Values{})
 }
 
 // besideAccount adds an account's person, those it stands for, its tokens, and the actions on it.
@@ -173,28 +139,24 @@ type peopleShown struct {
 	Blind              bool // its kind sees no pupils
 }
 
-// people shows an account's person and those it stands for, in one call, and finds people to add in two.
+// people shows an account's person and those it stands for, in a call for each, since the visitor may not see their
+// days, and finds people to add in two.
 func (v *visit) people(user client.Record) (*peopleShown, error) {
 	own, pupils, kind := user.ID("element_id"), user.IDs("stands_for"), principal.Kind(user.Text("kind"))
 	p := &peopleShown{Find: strings.TrimSpace(v.c.Query("find")),
 		Stands: v.me.Permissions.Admin && (kind == principal.Pupil || len(pupils) > 0),
 		Blind:  v.sights.Of(kind, user.Inner("permissions").Text("admin") == yes) == principal.SeesPublic}
 	if !p.Stands {
-		pupils = nil // who may be of another school, so that the visitor may not see their days
+		pupils = nil // who may be of another school
 	}
-	ids := slices.DeleteFunc(append(pupils, own), func(id int64) bool { return id == 0 })
-	if len(ids) > 0 {
-		named, err := v.timetables(url.Values{"elements": {joinIDs(ids)}, "start_date": {v.zone.DayOf(v.now).String()}})
-		if err != nil {
+	var err error
+	if own != 0 {
+		if p.Own, err = v.named(own); err != nil {
 			return nil, err
 		}
-		for _, t := range named {
-			if t.Element.ID == own {
-				p.Own = append(p.Own, t.Element)
-			} else {
-				p.Pupils = append(p.Pupils, t.Element)
-			}
-		}
+	}
+	if p.Pupils, err = v.named(pupils...); err != nil {
+		return nil, err
 	}
 	staff, err := v.elements(p.Find, "Staff")
 	if err != nil {
@@ -203,6 +165,22 @@ func (v *visit) people(user client.Record) (*peopleShown, error) {
 	p.Found, err = v.elements(p.Find, "Pupil")
 	p.Found = append(staff, p.Found...)
 	return p, err
+}
+
+// named returns elements by their ids. The name of another school's is its id.
+func (v *visit) named(ids ...int64) (all []api.Element, err error) {
+	for _, number := range ids {
+		found, err := v.fromList(elements, number)
+		if problem.Is(err, problem.NotFound) {
+			all = append(all, api.Element{ID: number, Name: id(number)})
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, client.As[api.Element](found))
+	}
+	return all, nil
 }
 
 // pupilsSent sets the person of an account, adds pupils to those it stands for, or removes one of either. A concurrent
