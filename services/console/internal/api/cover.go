@@ -4,6 +4,7 @@ import (
 	"html/template"
 	"net/url"
 	"slices"
+	"strings"
 
 	"github.com/gofiber/fiber/v2"
 
@@ -122,20 +123,37 @@ func (v *visit) staff(b *coverBody) error {
 	return err
 }
 
-// former asks for the timetables of staff who are no longer current: their lessons stay when they leave. Only
-// administrators may list them.
+// former asks for the timetables of staff who are no longer current: their lessons stay when they leave. Each read of a
+// timetable is recorded, so it asks only for those whose initials an event of the day has. Only administrators may list
+// former staff.
 func (v *visit) former(query url.Values) ([]timetable, error) {
-	if !v.me.Permissions.Admin && len(v.me.AdminOf) == 0 {
+	if !v.me.LooksAfter() {
 		return nil, nil
 	}
-	var ids []int64
+	former := map[string][]int64{} // by their initials
 	for e, err := range v.api.List(v.ctx, "/api/admin/elements", "elements",
 		url.Values{"type": {"Staff"}, "current": {"false"}, "limit": {"1000"}}) {
 		if err != nil {
 			return nil, err
 		}
-		ids = append(ids, e.ID("id"))
+		initials := e.Text("initials")
+		former[initials] = append(former[initials], e.ID("id"))
 	}
+	if len(former) == 0 {
+		return nil, nil
+	}
+	var ids []int64
+	for e, err := range v.api.List(v.ctx, "/api/events", "events", url.Values{"include": {"staff"}, "limit": {"1000"},
+		"start_date": query["start_date"], "end_date": query["end_date"]}) {
+		if err != nil {
+			return nil, err
+		}
+		for initials := range strings.SplitSeq(e.Text("staff"), ",") {
+			ids = append(ids, former[initials]...)
+			delete(former, initials)
+		}
+	}
+	slices.Sort(ids)
 	return v.timetablesBy(ids, query)
 }
 

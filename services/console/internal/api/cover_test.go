@@ -8,11 +8,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/belfry-schools/belfry/client/api"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
+	"github.com/belfry-schools/belfry/pkg/testing/timetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
@@ -128,6 +130,22 @@ func TestCover_ALessonIsGivenToSomebodyWhoIsFree(t *testing.T) {
 	s.open(day, 200, "Have left, and are still needed", link)
 	valuetest.Lacks(t, office.open(day, 200), link, "only administrators list those who have left")
 	s.open(fmt.Sprintf("%s&who=%d", day, kim), 200, "Drama", "Free then")
+
+	// The page read the timetables of all who had ever left, and each read was recorded.
+	left := staff("Una", "Vic")
+	book("Latin", "09:00", "10:00", left[1])
+	for _, person := range left {
+		s.admin.Delete(t, fmt.Sprintf("/api/admin/elements/%d", person)).Must(t, http.StatusOK)
+	}
+	s.open(day, 200, fmt.Sprintf("who=%d\">", left[1]))
+	reads := func(of int64) int {
+		var log struct{ Entries []struct{} }
+		s.admin.Get(t, fmt.Sprintf("/api/admin/access/elements?element=%d", of)).Must(t, http.StatusOK).Decode(t, &log)
+		return len(log.Entries)
+	}
+	timetest.Eventually(t, "the read of a timetable is recorded", 30*time.Second,
+		func() bool { return reads(left[1]) > 0 })
+	valuetest.Same(t, reads(left[0]), 0, "reads of one who left without lessons on the day")
 }
 
 // An all-day deadline of the department made every member wanted in two places, and an event counted once for each way
