@@ -73,7 +73,7 @@ func (v *visit) showEdit(b editBody, code int) (err error) {
 
 // editSent changes the event, and others of its series if the form says so.
 func (h handlers) editSent(v *visit) error {
-	e, version, err := v.readEvent()
+	e, _, err := v.readEvent()
 	if err != nil {
 		return err
 	}
@@ -99,8 +99,7 @@ func (h handlers) editSent(v *visit) error {
 		return client.Booked{Clashes: changed.Clashes}, err
 	})
 	if refused(err, fiber.StatusPreconditionFailed) != nil {
-		b.Version, b.Meanwhile = version, true
-		again, err = fiber.StatusConflict, nil
+		return v.overtaken(b)
 	}
 	if err != nil {
 		return err
@@ -114,6 +113,24 @@ func (h handlers) editSent(v *visit) error {
 	fields := was.typed()
 	fields.Set("version", after) // what another changes from now on is not undone
 	return v.leaveWithUndo("changed", "edit", fields)
+}
+
+// overtaken shows the form again with the event as it is now, unless that is what was typed: of two clicks, the first
+// has changed it.
+func (v *visit) overtaken(b editBody) error {
+	var err error
+	if b.Event, b.Version, err = v.readEvent(); err != nil {
+		return err
+	}
+	now, err := v.timesOf(b.Event)
+	if err != nil {
+		return err
+	}
+	if b.times == now {
+		return v.leave(v.record("/events", "?"+v.undoQuery("changed", "", nil)))
+	}
+	b.Meanwhile = true
+	return v.showEdit(b, fiber.StatusConflict)
 }
 
 // at is when it is alone.
