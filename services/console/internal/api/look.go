@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"crypto/rand"
 	"fmt"
 	"maps"
@@ -34,6 +35,7 @@ type listBody struct {
 	Old   string // the other list, of those that are no longer here, or of those that are; "" for none
 	OldAs string // its text
 	Add   string // where one adds a record; "" for nowhere
+	Note  string // a text above the list; "" for none
 	Rows  []row
 	Next  string // the address of the next page, "" on the last
 }
@@ -245,6 +247,8 @@ type recordBody struct {
 	At         string // its path, to which the form is sent
 	Name       string
 	New        bool
+	Person     string // whose account the new one is; "" for no one
+	Fixed      bool   // the visitor may not change it
 	Key        string // so that a form that adds something, sent twice, adds one
 	Own        bool   // it is the visitor's own account
 	Done       string // the text of what has just happened
@@ -347,7 +351,8 @@ func (v *visit) fromList(k recordKind, id int64) (client.Record, error) {
 }
 
 func (v *visit) showNew(k recordKind, r record, code int) error {
-	return v.showRecord(recordBody{record: r, New: true, At: k.add, Name: v.texts.T("look.new." + k.name)}, code)
+	return v.showRecord(recordBody{record: r, New: true, At: k.add, Name: v.texts.T("look.new." + k.name),
+		Person: cmp.Or(v.c.Query("person"), v.typed.Get("person"))}, code)
 }
 
 // newRecord shows the form for a new record, or adds one.
@@ -358,12 +363,19 @@ func newRecord(k recordKind) func(*visit) error {
 			return v.refuse(fiber.StatusNotFound, "missing")
 		}
 		if v.c.Method() == fiber.MethodGet {
-			return v.showNew(k, k.form.fill(k.first), fiber.StatusOK)
+			first, err := v.accountOf(k.first)
+			if err != nil {
+				return err
+			}
+			return v.showNew(k, k.form.fill(first), fiber.StatusOK)
 		}
 		r := k.form.read(v)
 		fields := r.changed(nil)
 		if k.types != nil {
 			fields["type"] = k.name
+		}
+		if person := v.typed.Get("person"); person != "" {
+			fields["element_id"] = person
 		}
 		made, err := v.api.Create(v.once(), k.path, k.part, fields)
 		if refused, is := r.refused(err); is {
@@ -379,7 +391,8 @@ func newRecord(k recordKind) func(*visit) error {
 	}
 }
 
-// showFound completes the page of a record: b has the action just done.
+// showFound completes the page of a record: b has the action just done. Administrators of a school see records that
+// they may not change, such as the school's, which a trial tells.
 func (v *visit) showFound(k recordKind, found client.Record, r record, b recordBody, code int) error {
 	b.record, b.At, b.Name = r, k.page(found), found.Text(k.called)
 	b.History = fmt.Sprintf("/look-after/history?record=%s:%d", k.audit, found.ID("id"))
@@ -387,6 +400,14 @@ func (v *visit) showFound(k recordKind, found client.Record, r record, b recordB
 		if err := k.beside(v, k, found, &b); err != nil {
 			return err
 		}
+	}
+	if v.me.Permissions.Admin {
+		return v.showRecord(b, code)
+	}
+	path := k.path + "/" + id(found.ID("id"))
+	_, err := v.api.Change(client.DryRun(v.ctx), path, k.part, map[string]any{})
+	if b.Fixed = refused(err, fiber.StatusForbidden) != nil; b.Fixed {
+		b.Actions, b.Tokens = nil, nil
 	}
 	return v.showRecord(b, code)
 }

@@ -35,6 +35,7 @@ var elements = recordKind{
 type elementParts struct {
 	ID         int64
 	Group      bool
+	Person     bool
 	Members    []api.Membership
 	More       string // the address of the next members
 	Deciders   []api.User
@@ -75,7 +76,8 @@ func (h handlers) lookList(v *visit) error {
 
 // besideElement adds who is in a group, who decides about a person or thing, and what can be done with it.
 func besideElement(v *visit, k recordKind, found client.Record, b *recordBody) error {
-	parts := &elementParts{ID: found.ID("id"), Group: found.Text("entity_type") == "Group",
+	is := found.Text("entity_type")
+	parts := &elementParts{ID: found.ID("id"), Group: is == "Group", Person: is == "Staff" || is == "Pupil",
 		Today: v.zone.DayOf(v.now).String()}
 	b.Element, b.Actions = parts, []action{{b.At + "/retire", "look.retire", true}}
 	if found.Text("current") != yes {

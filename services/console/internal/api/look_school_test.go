@@ -61,6 +61,39 @@ func TestLookAfter_AnAdministratorOfASchoolIsLedToNothingThatIsRefused(t *testin
 		}
 	}
 
+	// The page of the school, and that of an admin, had buttons that are refused, and an account was refused because no
+	// one could say whose it is.
+	others := admin.Import(t, "staff",
+		map[string]any{"key": "dee", "initials": "DB", "forename": "Dee", "surname": "Bell"},
+		map[string]any{"key": "flo", "initials": "FB", "forename": "Flo", "surname": "Bell"})
+	for _, member := range others {
+		admin.Post(t, fmt.Sprintf("/api/admin/elements/%d/members", schools["north"]),
+			map[string]any{"members": []any{map[string]any{"element_id": member}}}).Must(t, http.StatusCreated)
+	}
+	in := admin.Import(t, "users", user("root", map[string]any{"element": "Staff:dee", "admin": true}),
+		user("flo", map[string]any{"element": "Staff:flo"}))
+	for path, may := range map[string]bool{
+		fmt.Sprintf("/look-after/elements/%d", schools["north"]): false,
+		fmt.Sprintf("/look-after/elements/%d", others["flo"]):    true,
+		fmt.Sprintf("/look-after/users/%d", in["root"]):          false,
+		fmt.Sprintf("/look-after/users/%d", in["flo"]):           true,
+	} {
+		page := head.open(path, http.StatusOK)
+		valuetest.Same(t, strings.Contains(page, ">Save<"), may, "%s can be saved", path)
+		valuetest.Same(t, strings.Contains(page, "but not change it"), !may, "%s says that it is fixed", path)
+		valuetest.Same(t, strings.Contains(page, `class="danger"`), may, "%s has something to end", path)
+	}
+	valuetest.Lacks(t, head.open("/look-after/users", http.StatusOK), "/look-after/users/new", "the list of accounts")
+	add := fmt.Sprintf("/look-after/users/new?person=%d", others["flo"])
+	head.open(fmt.Sprintf("/look-after/elements/%d", others["flo"]), http.StatusOK, add)
+	page = head.open(add, http.StatusOK, `value="Flo Bell"`)
+	made := url.Values{"is.name": {"Flo Bell"}, "is.email": {"none"}, "person": values(page, "person"), "key": {"a"},
+		"is.kind": {"staff"}, "is.active": {"true"}, "token": {head.token}}
+	head.send("/look-after/users/new", made, http.StatusUnprocessableEntity, fmt.Sprintf(`value="%d"`, others["flo"]))
+	made.Set("is.email", "bell@school.example")
+	code, _, page := head.do(http.MethodPost, "/look-after/users/new", made)
+	head.check(add, code, http.StatusCreated, page, []string{"Copy this now", "FB - Flo Bell"})
+
 	of := signIn(both)
 	for _, search := range []string{"", "?q=bell"} {
 		listed := of.open("/look-after/list/Staff"+search, http.StatusOK, "AB - Ann Bell")

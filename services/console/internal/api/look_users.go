@@ -3,6 +3,7 @@ package api
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/url"
 	"slices"
 	"strings"
@@ -45,6 +46,9 @@ const endsIn, endsAtMost = 90, 400
 // lookUsers lists accounts, or finds them by a part of the name or the address.
 func (h handlers) lookUsers(v *visit) error {
 	b := listBody{At: users.at, Query: strings.TrimSpace(v.c.Query("q")), Finds: true, Add: users.add}
+	if !v.me.Permissions.Admin { // an account that they add belongs to a person of their school
+		b.Add, b.Note = "", "look.users.add"
+	}
 	return v.showList(b, "look.users", users, users.path, url.Values{})
 }
 
@@ -63,6 +67,22 @@ func besideAccount(v *visit, k recordKind, user client.Record, b *recordBody) er
 	b.Actions = append(b.Actions, action{b.At + "/key", "look.key", true},
 		action{b.At + "/sessions", "look.sessions", true})
 	return nil
+}
+
+// accountOf fills in the form for a new account with the data of the person in the address, if that names one.
+func (v *visit) accountOf(first client.Record) (client.Record, error) {
+	person := v.c.Query("person")
+	if person == "" {
+		return first, nil
+	}
+	found, err := v.api.Get(v.ctx, elements.path+"/"+url.PathEscape(person), elements.part)
+	if err != nil {
+		return nil, err
+	}
+	first = maps.Clone(first)
+	first["name"], first["email"] = found.Text("forename")+" "+found.Text("surname"), found.Text("email")
+	first["kind"] = strings.ToLower(found.Text("entity_type"))
+	return first, nil
 }
 
 // keySent gives an account a new uuid, which is shown once.

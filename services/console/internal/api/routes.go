@@ -100,7 +100,7 @@ func (h handlers) public() []web.Route {
 	}
 	for _, k := range []recordKind{elements, users, kinds, webhooks} {
 		one := k.at + "/:id"
-		routes = append(routes, h.page(k.add, "", newRecord(k)), h.form(k.add, newRecord(k)),
+		routes = append(routes, h.page(k.add, "person", newRecord(k)), h.form(k.add, newRecord(k)),
 			h.page(one, "after done find", oneRecord(k)), h.form(one, oneRecord(k)))
 	}
 	for _, name := range page.Scripts() {
