@@ -236,21 +236,30 @@ func (h handlers) bookSent(v *visit) error {
 	if err != nil {
 		return v.refuse(fiber.StatusBadRequest, "invalid")
 	}
-	do := v.typed.Get("do") // Enter sends none
-	search := do == "find" || do != "book" && b.Find != ""
+	do, code := v.typed.Get("do"), fiber.StatusOK // Enter sends none
+	books, search := do == "book", do == "find" || b.Find != ""
 	if search {
-		if b.Found, err = v.elements(b.Find); err != nil {
+		found, err := v.elements(b.Find)
+		if err != nil {
 			return err
 		}
-		b.Found = slices.DeleteFunc(b.Found, func(e api.Element) bool { return slices.Contains(idsOf(b.Who), e.ID) })
+		b.Found = slices.DeleteFunc(slices.Clone(found), func(e api.Element) bool {
+			return slices.Contains(idsOf(b.Who), e.ID)
+		})
+		if books && len(b.Found) == len(found) { // none is chosen, and all would be left out without a word
+			books, code = false, fiber.StatusUnprocessableEntity
+			if b.Fault = v.texts.T("people.fault"); len(found) == 0 {
+				b.Fault = v.texts.T("search.none")
+			}
+		}
 	}
 	switch {
-	case search && (b.Title == "" || b.Kind == 0 || !b.AllDay && (b.From == "" || b.To == "")):
-		return v.showBook(b, fiber.StatusOK)
-	case do == "book":
+	case books:
 		return v.makeBooking(b)
+	case search && (b.Title == "" || b.Kind == 0 || !b.AllDay && (b.From == "" || b.To == "")):
+		return v.showBook(b, code)
 	}
-	return v.showCheck(b, fiber.StatusOK)
+	return v.showCheck(b, code)
 }
 
 // Plan is everything that the dates of a series depend on.

@@ -390,6 +390,10 @@ func TestBook_SaysWhatIsMissingOrTaken(t *testing.T) {
 		}
 	}
 	s.send(s.at("", "/edit"), form(url.Values{"to": {""}}), 422, "Write a time it ends", "Change “Chess”")
+	// What was typed, and neither searched for nor chosen, was left out without a word.
+	s.send("/book", form(url.Values{"do": {"book"}, "find": {"gym " + s.name}, "anyway": {"1"}}), 422, "Gym "+s.name,
+		"Choose one of the list")
+	s.send("/book", form(url.Values{"do": {"book"}, "find": {s.name + "x"}, "anyway": {"1"}}), 422, "Nothing is found")
 	for _, do := range []string{"find", ""} { // Enter searches where a name is typed
 		s.send("/book", form(url.Values{"do": {do}, "find": {s.name}}), 200, "Hall "+s.name, "⚠ taken", "✓ free")
 	}
