@@ -184,7 +184,9 @@ func TestLookAfter_UsesBelfryAsSomebodyAndComesBack(t *testing.T) {
 		"after the switch it shows")
 	b.open("/search?q=x", 200, "You use Belfry as "+word)
 	b.open("/look-after", 403, "You use Belfry as "+word)
-	b.open("/account", 200)
+	valuetest.Lacks(t, b.open("/account", 200), "New token", "while switched, no token is made")
+	hall := shared.Get(t).Admin(t).Import(t, "locations", map[string]any{"key": word, "name": word})[word]
+	valuetest.Lacks(t, b.open(fmt.Sprintf("/week/%d", hall), 200), "Subscribe", "while switched, no feed is made")
 	b.send("/account/tokens", url.Values{"name": {"x"}, "scope": {"read"}}, 403)
 	b.open("/account", 200)
 	valuetest.Same(t, b.send("/back", url.Values{}, 200, word), at, "back, it shows")
