@@ -100,6 +100,10 @@ func TestCover_ALessonIsGivenToSomebodyWhoIsFree(t *testing.T) {
 	page = office.open(fmt.Sprintf("%s&who=%d", day, hugo), 200, "Algebra", "Museum", "Busy")
 	valuetest.Lacks(t, page, "Interview", "the page has what is hidden")
 
+	// Anyone who may not change the lesson was offered buttons that are refused.
+	page = signedInAs(t, nil).open(fmt.Sprintf("%s&who=%d", day, hugo), 200, "Free then: Do - Doreen")
+	valuetest.Lacks(t, page, `name="in"`, "the page of one who may not swap")
+
 	// The page said that the lesson has someone else, of a person who was only requested.
 	deciding := uuid.NewString()
 	decider := s.admin.Import(t, "users", map[string]any{"key": s.name, "name": "Decides", "can_api": true,
