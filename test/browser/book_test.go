@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
 
 // TestBook_FromBookingToDeletion walks all pages of an event at every width, with and without script.
@@ -32,6 +34,16 @@ func TestBook_FromBookingToDeletion(t *testing.T) {
 		w.click("form[method=post][action$=people] button", says("It is added"))
 		w.visit(event + "/cancel")
 		w.everyWidth("cancel")
+		// The second of two clicks said that there is nothing here.
+		if !noScript {
+			twice := ask[string](w, `(() => {
+				const form = document.querySelector("main form[method=post]");
+				const click = () => form.dispatchEvent(new SubmitEvent("submit", {bubbles: true, cancelable: true}));
+				return [click(), click()].join();
+			})()`)
+			valuetest.Same(t, twice, "true,false", "of two clicks on Delete, those that are sent")
+			w.visit(event + "/cancel")
+		}
 		w.click("button.danger", says("“Go” was deleted"))
 		w.everyWidth("deleted")
 	}
