@@ -88,7 +88,8 @@ func (f boardForm) Book(id int64, d wiretime.Day, t board.Time) string {
 func (v *visit) readBoardForm() (f boardForm, fault string) {
 	f = boardForm{
 		Type: v.c.Query("type", boardTypes[0]), Date: v.zone.DayOf(v.now), Five: v.c.Query("days") == "5",
-		Find: strings.TrimSpace(v.c.Query("find")),
+		Find: strings.TrimSpace(v.c.Query("find")), From: page.ReadHours(v.c.Query("from")),
+		To: page.ReadHours(v.c.Query("to")),
 	}
 	if !slices.Contains(boardTypes, f.Type) {
 		f.Type, fault = boardTypes[0], "rooms.fault.type"
@@ -100,12 +101,11 @@ func (v *visit) readBoardForm() (f boardForm, fault string) {
 		}
 		f.Date = day
 	}
-	from, to := page.ReadHours(v.c.Query("from")), page.ReadHours(v.c.Query("to"))
-	if from == "" && to == "" {
+	if f.From == "" && f.To == "" {
 		return f, fault
 	}
-	starts, errStarts := wiretime.ParseTimeOfDay(from)
-	ends, errEnds := wiretime.ParseTimeOfDay(to)
+	starts, errStarts := wiretime.ParseTimeOfDay(f.From)
+	ends, errEnds := wiretime.ParseTimeOfDay(f.To)
 	if errStarts != nil || errEnds != nil || starts.String() >= ends.String() {
 		return f, "rooms.fault.times"
 	}

@@ -170,6 +170,13 @@ func TestRooms_ATimeThatTheClockSkips(t *testing.T) {
 	newBooker(t).open("/rooms?date=2026-03-29&from=01:30&to=03:00", 400, "Write both times")
 }
 
+// The times that were typed were lost.
+func TestRooms_AFaultKeepsWhatWasTyped(t *testing.T) {
+	s := newBooker(t)
+	s.open("/rooms?from=9&to=", 400, "Write both times", `value="09:00"`)
+	s.open("/rooms?date=never&from=9&to=10", 400, "Write the date", `value="09:00"`, `value="10:00"`)
+}
+
 // An event of several days read as if it were over on each of them.
 func TestWeek_AnEventOfSeveralDaysSaysBoth(t *testing.T) {
 	s := newBooker(t)
