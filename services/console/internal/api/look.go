@@ -247,13 +247,15 @@ type recordBody struct {
 	At         string // its path, to which the form is sent
 	Name       string
 	New        bool
-	Person     string // whose account the new one is; "" for no one
-	Fixed      bool   // the visitor may not change it
-	Key        string // so that a form that adds something, sent twice, adds one
-	Own        bool   // it is the visitor's own account
-	Done       string // the text of what has just happened
-	Secret     string // shown this once
-	History    string // the address of what was done to it
+	Person     string        // whose account the new one is; "" for no one
+	Schools    []api.Element // to choose from, to which the new one belongs; nil: there is no choice
+	School     int64         // of them, the chosen one
+	Fixed      bool          // the visitor may not change it
+	Key        string        // so that a form that adds something, sent twice, adds one
+	Own        bool          // it is the visitor's own account
+	Done       string        // the text of what has just happened
+	Secret     string        // shown this once
+	History    string        // the address of what was done to it
 	Actions    []action
 	Element    *elementParts
 	People     *peopleShown // of an account, with its tokens
@@ -351,8 +353,32 @@ func (v *visit) fromList(k recordKind, id int64) (client.Record, error) {
 }
 
 func (v *visit) showNew(k recordKind, r record, code int) error {
+	schools, err := v.schools(k)
+	if err != nil {
+		return err
+	}
 	return v.showRecord(recordBody{record: r, New: true, At: k.add, Name: v.texts.T("look.new." + k.name),
-		Person: cmp.Or(v.c.Query("person"), v.typed.Get("person"))}, code)
+		Person:  cmp.Or(v.c.Query("person"), v.typed.Get("person")),
+		Schools: schools, School: number(v.typed.Get("school"))}, code)
+}
+
+// schools are those of an administrator of several, who must say to which a new record belongs. An account belongs to
+// its person's.
+func (v *visit) schools(k recordKind) (all []api.Element, err error) {
+	if v.me.Permissions.Admin || len(v.me.AdminOf) < 2 || k.name == "user" {
+		return nil, nil
+	}
+	for _, school := range v.me.AdminOf {
+		found, err := v.api.Get(v.ctx, elements.path+"/"+id(school), elements.part)
+		if refused(err, fiber.StatusForbidden) != nil { // it is no longer a school
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, client.As[api.Element](found))
+	}
+	return all, nil
 }
 
 // newRecord shows the form for a new record, or adds one.
@@ -376,6 +402,9 @@ func newRecord(k recordKind) func(*visit) error {
 		}
 		if person := v.typed.Get("person"); person != "" {
 			fields["element_id"] = person
+		}
+		if school := v.typed.Get("school"); school != "" {
+			fields["school_id"] = school
 		}
 		made, err := v.api.Create(v.once(), k.path, k.part, fields)
 		if refused, is := r.refused(err); is {

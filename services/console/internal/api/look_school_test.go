@@ -101,6 +101,17 @@ func TestLookAfter_AnAdministratorOfASchoolIsLedToNothingThatIsRefused(t *testin
 		of.open("/look-after/list/Pupil"+search, http.StatusOK, "Zoe Bell")
 	}
 	of.open(fmt.Sprintf("/look-after/elements/%d", child), http.StatusOK)
+	// What they added was refused, for no field said to which school it belongs.
+	south := fmt.Sprint(schools["south"])
+	for path, named := range map[string]url.Values{
+		"/look-after/new/Location": {"is.name": {"Gym"}}, "/look-after/kinds/new": {"is.name": {"Gymnastics"}},
+	} {
+		of.open(path, http.StatusOK, ">North</option>", ">South</option>")
+		named.Set("key", path)
+		of.send(path, url.Values{"school": {south}}, http.StatusUnprocessableEntity, `value="`+south+`" selected`)
+		named.Set("school", south)
+		of.send(path, named, http.StatusOK, "It was added")
+	}
 
 	// Anyone who sees little as a guest or a pupil was refused, or shown less of, what it looks after.
 	for _, kind := range []string{"guest", "pupil"} {
@@ -120,4 +131,5 @@ func TestLookAfter_AnAdministratorOfASchoolIsLedToNothingThatIsRefused(t *testin
 		head.open("/look-after/list/Staff"+search, http.StatusOK, "There is none like this")
 	}
 	head.open("/look-after/users", http.StatusOK)
+	valuetest.Lacks(t, of.open("/look-after/new/Location", http.StatusOK, "South"), "North", "the choice of schools")
 }
