@@ -380,7 +380,7 @@ func TestBook_SaysWhatIsMissingOrTaken(t *testing.T) {
 		{url.Values{"to": {""}}, "Write a time it ends"},
 		{url.Values{"to": {"08:00"}}, "Write a time it ends that is after its start"},
 		{url.Values{"allday": {"1"}, "last": {"2031-03-03"}}, "Write a time it ends that is after its start"},
-		{url.Values{"repeat": {"1"}}, "Write until which day it repeats"},
+		{url.Values{"repeat": {"1"}}, "Write the day until which it repeats"},
 		{url.Values{"title": {" "}}, "Write a title"},
 		{url.Values{"kind": {""}}, "Choose a kind of event"},
 	} {

@@ -80,7 +80,7 @@ func TestPublic_AnyoneSeesAMonthOfWhatGuestsSee(t *testing.T) {
 	german := anyone.Do(t, http.MethodGet, "/public?date=2041-05-20", nil, "Accept-Language", "de")
 	valuetest.Has(t, german.Body, "Öffentlicher Kalender, Mai 2041", "in German")
 	shows(t, anyone, "/public?date=2041-07-01", 200, "Nothing in this month.")
-	shows(t, anyone, "/public?date=never", 400, "This is no date")
+	shows(t, anyone, "/public?date=never", 400, "This is not a date")
 	shows(t, anyone, "/sign-in", 200, `href="/public"`)
 }
 
