@@ -18,7 +18,7 @@ func TestBook_FromBookingToDeletion(t *testing.T) {
 		w.enter(map[string]string{"kind": fmt.Sprint(school.kind), "title": "Chess"})
 		ask[chromedp.Void](w, `document.querySelector("#title").focus()`)
 		w.do(chromedp.KeyEvent("\r")) // checks, and says what is missing
-		w.await(`document.querySelector("[role=alert]")?.innerText.includes("the time it begins")`)
+		w.await(`document.querySelector("[role=alert]")?.innerText.includes("the start time")`)
 		w.everyWidth("book-fault")
 		w.enter(map[string]string{"from": "09:00", "to": "10:00"})
 		w.click("button[value=book]", says("This is booked"))
@@ -26,12 +26,12 @@ func TestBook_FromBookingToDeletion(t *testing.T) {
 		w.visit(event + "/edit")
 		w.everyWidth("edit")
 		w.enter(map[string]string{"title": "Go"})
-		w.click("main form button", says("This is changed"))
+		w.click("main form button", says("Saved"))
 		w.visit(event + "/people?q=" + school.word)
 		w.await("%s", says("✓ free"))
 		w.everyWidth("add")
 		w.do(chromedp.Click(chromedp.CSS(fmt.Sprintf(`[name=with][value="%d"]`, school.rooms[1]))))
-		w.click("form[method=post][action$=people] button", says("It is added"))
+		w.click("form[method=post][action$=people] button", says("Added"))
 		w.visit(event + "/cancel")
 		w.everyWidth("cancel")
 		// The second of two clicks said that there is nothing here.

@@ -40,7 +40,7 @@ func TestInbox_TheKeyboardAloneRejectsAndUndoes(t *testing.T) {
 		w.everyWidth("rejected")
 		ask[chromedp.Void](w, `document.querySelector("main [role=status] button").focus()`)
 		w.do(chromedp.KeyEvent("\r"))
-		w.await(`document.querySelector("main [role=status]")?.innerText.includes("Waits again")`)
+		w.await(`document.querySelector("main [role=status]")?.innerText.includes("Waiting again")`)
 	}
 	w := open(t, options{as: decider})
 	w.visit("/inbox")

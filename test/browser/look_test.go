@@ -68,7 +68,7 @@ func TestLookAfter_RecordsListsAndAnotherUserAtEachWidth(t *testing.T) {
 		{fmt.Sprintf("/look-after/elements/%d", group), "members", word},
 		{fmt.Sprintf("/look-after/elements/%d", person), "person", word},
 		{fmt.Sprintf("/look-after/users/%d?find=%s", account, word), "account-find", "This person's account"},
-		{"/look-after/webhooks/" + hook, "deliveries", "The last messages"},
+		{"/look-after/webhooks/" + hook, "deliveries", "Latest messages"},
 		{fmt.Sprintf("/look-after/kinds/%d", kind), "one-kind", "Save"},
 		{"/look-after/list/Staff", "people", "Add"}, {"/look-after/list/Group", "groups", "Add"},
 		{"/look-after/users", "accounts", "Add"}, {"/look-after/kinds", "kinds", "Add"},

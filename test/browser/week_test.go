@@ -163,7 +163,7 @@ func TestSearch_FindsWhileOneTypes(t *testing.T) {
 	w.await(`document.querySelector('%s')`, found)
 	w.everyWidth("found")
 	w.do(chromedp.SendKeys(chromedp.CSS(".find [name=q]"), "~~"))
-	w.await(`!document.querySelector('%s') && document.querySelector(".found").innerText === "Nothing is found."`, found)
+	w.await(`!document.querySelector('%s') && document.querySelector(".found").innerText === "Nothing found."`, found)
 
 	w.visit(fmt.Sprintf("/week/%d?date=2031-03-04", school.rooms[0]))
 	w.do(chromedp.SendKeys(chromedp.CSS("#beside"), name))

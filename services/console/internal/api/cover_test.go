@@ -73,9 +73,9 @@ func TestCover_ALessonIsGivenToSomebodyWhoIsFree(t *testing.T) {
 			"in": {id(in)}}
 	}
 	before := s.rooms(t)
-	s.send("/cover", swap(kim), 409, "booked meanwhile")
+	s.send("/cover", swap(kim), 409, "booked in the meantime")
 	valuetest.Same(t, s.rooms(t), before, "refused, it has")
-	at := s.send("/cover", swap(doreen), 200, "The lesson has someone else now.")
+	at := s.send("/cover", swap(doreen), 200, "The lesson is covered.")
 	s.send("/cover", swap(doreen), 409, "changed meanwhile", "Museum") // of two clicks
 	if got := s.rooms(t); strings.Contains(got, id(hugo)) || !strings.Contains(got, id(doreen)) {
 		t.Errorf("covered, it has %s", got)
@@ -122,7 +122,7 @@ func TestCover_ALessonIsGivenToSomebodyWhoIsFree(t *testing.T) {
 	valuetest.Same(t, s.rooms(t), before, "decided on, it has")
 	away := swap(staff("Zita")[0])
 	away.Set("out", id(doreen))
-	page = office.open(office.send("/cover", away, 200), 200, "The lesson has someone else now.")
+	page = office.open(office.send("/cover", away, 200), 200, "The lesson is covered.")
 	valuetest.Holds(t, !strings.Contains(page, ">Undo<"), "there is a way back")
 	s.open("/cover?date=never", 400)
 	s.open("/cover?date=2033-02-02&who=1", 200, "No one is.")
@@ -131,7 +131,7 @@ func TestCover_ALessonIsGivenToSomebodyWhoIsFree(t *testing.T) {
 	valuetest.Lacks(t, s.open(day, 200), "Have left", "everyone is current")
 	s.admin.Delete(t, fmt.Sprintf("/api/admin/elements/%d", kim)).Must(t, http.StatusOK)
 	link := fmt.Sprintf("who=%d\">", kim)
-	s.open(day, 200, "Have left, and are still needed", link)
+	s.open(day, 200, "Have left, but are still needed", link)
 	valuetest.Lacks(t, office.open(day, 200), link, "only administrators list those who have left")
 	s.open(fmt.Sprintf("%s&who=%d", day, kim), 200, "Drama", "Free then")
 

@@ -152,14 +152,14 @@ func TestConsole_FindsBooksChangesAndDeletes(t *testing.T) {
 	b.open("/book", 200)
 	b.send("/book", booking("book", "09:30", "10:30", "0"), 409, "⚠", "Chess", "Book anyway")
 	b.send("/book", booking("check", "09:30", "10:30", "2"), 200, "<s>Tue 24 Nov", "Tuesday 8 December 2026")
-	b.send("/book", booking("check", "11:00", "10:00", "0"), 422, "after its start")
+	b.send("/book", booking("check", "11:00", "10:00", "0"), 422, "after the start")
 	b.open(fmt.Sprintf("/week/%d?date=2026-11-24", hall), 200, "Chess", "09:00–10:00")
 	event, _, _ := strings.Cut(at, "?")
 	b.open(event+"/edit", 200, `value="09:00"`)
 	b.send(event+"/edit", url.Values{"title": {"Go"}, "kind": {fmt.Sprint(kind)}, "date": {"2026-11-24"},
 		"from": {"11:00"}, "to": {"12:00"}}, 200, "Go", "11:00–12:00")
 	b.send(event+"/notes", url.Values{"contents": {"Bring *pens*."}, "pupils": {"1"}, "preview": {"1"}}, 200,
-		"<em>pens</em>", "not added yet", ">Bring *pens*.</textarea>", `name="pupils" value="1" checked`,
+		"<em>pens</em>", "not been added yet", ">Bring *pens*.</textarea>", `name="pupils" value="1" checked`,
 		"There are no notes")
 	valuetest.Lacks(t, b.open(fmt.Sprintf("/week/%d?date=2026-11-24", hall), 200), "✎ note",
 		"the week shows a note before there is one")

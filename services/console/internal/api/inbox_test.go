@@ -106,7 +106,8 @@ func TestInbox_ConfirmsRejectsAndUndoes(t *testing.T) {
 		"by Decider "+d.word+"u0", "The hall is painted.",
 		"Nothing waits", "Decided lately", "Decide again")
 	undo := strings.Replace(picks[1], "requested", "rejected", 1)
-	one.send("/inbox", url.Values{"do": {"requested"}, "pick": {undo}, "was": {"noted"}}, 200, "Waits again", "◐ seen")
+	one.send("/inbox", url.Values{"do": {"requested"}, "pick": {undo}, "was": {"noted"}}, 200,
+		"Waiting again", "◐ seen")
 	one.send("/inbox", url.Values{"do": {"requested"}, "pick": {undo}}, 200, "has been decided meanwhile", "◐ seen")
 	for _, bad := range []url.Values{
 		{"do": {"explode"}}, {"do": {"confirmed"}, "pick": {"1"}}, {"do": {"confirmed"}, "pick": {"1-x-requested"}},
@@ -115,7 +116,7 @@ func TestInbox_ConfirmsRejectsAndUndoes(t *testing.T) {
 		one.send("/inbox", bad, 400)
 	}
 	one.send("/inbox", url.Values{"do": {"confirmed"}, "pick": {"999999999-999999999-requested"}}, 200,
-		"no longer asked")
+		"no longer requested")
 	stranger := signedIn(t, shared.Get(t).AdminUUID)
 	stranger.open("/inbox", 200, "Nothing waits")
 	stranger.send("/inbox", url.Values{"do": {"confirmed"},
@@ -163,7 +164,7 @@ func TestInbox_GoesOnAfterTwentyAndLeavesOutWhatIsOver(t *testing.T) {
 		d.deciders[0].open(shown, 200, "Buses "+d.word+": Day 21")
 	}
 	over := d.word + "</strong> Over"
-	d.deciders[0].open(find(first, "Show what is over"), 200, "Buses "+over, "Hall "+over)
+	d.deciders[0].open(find(first, "Show past ones"), 200, "Buses "+over, "Hall "+over)
 }
 
 func TestInbox_ShowsWhatGoesOn(t *testing.T) {
@@ -193,22 +194,22 @@ func TestInbox_GivesFreeThingsOfAPool(t *testing.T) {
 		return url.Values{"do": {"allocate"}, "request": values(page, "request"), "thing": values(page, "thing")[:1]}
 	}
 	d.ask("Cricket", "2031-03-04 14:00", "2031-03-04 16:00", d.pool)
-	page := one.open("/inbox", 200, "0 of 1 given", "✓ free", "Bus 1", "Bus 2")
+	page := one.open("/inbox", 200, "0 of 1 allocated", "✓ free", "Bus 1", "Bus 2")
 	valuetest.Same(t, strings.Count(page, " checked>"), 1, "as many free ones as are asked for are not chosen")
-	valuetest.Lacks(t, page, "With all that are chosen", "a form offers to decide on what can't be chosen")
-	one.send("/inbox", give(page), 200, "✓ Given: Bus 1", "Undo", "Nothing waits")
+	valuetest.Lacks(t, page, "For all that are chosen", "a form offers to decide on what can't be chosen")
+	one.send("/inbox", give(page), 200, "✓ Allocated: Bus 1", "Undo", "Nothing waits")
 	d.ask("Rowing", "2031-03-04 15:00", "2031-03-04 17:00", d.pool)
 	later := one.open("/inbox", 200, "⚠ Cricket (Tue 4 Mar 2031, 14:00–16:00)")
 	valuetest.Holds(t, values(page, "thing")[0] != values(later, "thing")[0], "what is taken comes before what is free")
 	taken := give(later)
 	taken["thing"] = values(page, "thing")[:1]
-	answer := one.send("/inbox", taken, 200, "⚠ Not given: Bus 1")
+	answer := one.send("/inbox", taken, 200, "⚠ Not allocated: Bus 1")
 	valuetest.Same(t, answer, "/inbox", "it shows")
 	code, _, said := one.do(http.MethodPost, "/inbox", with(give(later), "token", one.token))
-	valuetest.MustHold(t, code == 200 && strings.Contains(said, "✓ Given: Bus 2"), "%d %s", code, said)
+	valuetest.MustHold(t, code == 200 && strings.Contains(said, "✓ Allocated: Bus 2"), "%d %s", code, said)
 	for range 2 { // of two clicks
-		one.send("/inbox", url.Values{"do": {"take-back"}, "thing": values(said, "thing")}, 200, "is taken back",
-			"0 of 1 given")
+		one.send("/inbox", url.Values{"do": {"take-back"}, "thing": values(said, "thing")}, 200, "was undone",
+			"0 of 1 allocated")
 	}
 }
 

@@ -90,7 +90,7 @@ func TestImport_IsCheckedAndThenWritten(t *testing.T) {
 	valuetest.Same(t, plan(page), "", "files with faults may be written")
 	page = b.files(200, checking, staff("Zoë", word), rooms)
 	wantTexts(t, page, "Nothing has been written yet", "Import 2 changes", "Room "+word, "</html>")
-	b.open("/look-after/list/Location?q="+word, 200, "There is none")
+	b.open("/look-after/list/Location?q="+word, 200, "Nothing matches")
 	checked := plan(page)
 	b.files(409, url.Values{"plan": {checked}}, staff("Zoë", "other"), rooms)
 	b.files(409, url.Values{"plan": {checked}}, rooms)
@@ -109,7 +109,7 @@ func TestImport_IsCheckedAndThenWritten(t *testing.T) {
 	// The key means someone else: each such key is confirmed.
 	somebody := zipped(t, staff("Max", "Murray")) // who has no word of the name before
 	page = b.files(200, checking, somebody)
-	wantTexts(t, page, "Look at each point", `name="really" value="Staff:`+word+`"`, "<del>"+word+"</del>")
+	wantTexts(t, page, "Check each point", `name="really" value="Staff:`+word+`"`, "<del>"+word+"</del>")
 	page = b.files(200, url.Values{"plan": {plan(page)}}, somebody)
 	valuetest.Has(t, page, "Nothing was written", "it was written without being confirmed")
 	page = b.files(200, checking, somebody)

@@ -31,7 +31,7 @@ func TestParent_IsGivenPupilsAndSeesTheirDay(t *testing.T) {
 	b.open("/look-after/users/new", 200, "Pupil or parent")
 	b.open(at, 200, `"fault">A guest sees no pupils`)
 	b.send(at, url.Values{"is.kind": {"pupil"}, "was.kind": {"guest"}, "is.active": {"true"}, "was.active": {"true"},
-		"is.can_api": {"true"}, "was.can_api": {"true"}}, 200, "Your change is saved")
+		"is.can_api": {"true"}, "was.can_api": {"true"}}, 200, "Saved")
 	parent.open("/", 200, fmt.Sprintf(`href="/subscribe/%d"`, zoe))
 	b.send(at+"/pupils", url.Values{"end": {fmt.Sprint(zoe)}}, 200)
 	parent.open("/", 200, "belongs to no person")
@@ -39,14 +39,14 @@ func TestParent_IsGivenPupilsAndSeesTheirDay(t *testing.T) {
 	parent.open(week, 403)
 
 	b.open(at, 200, "Stands for")
-	b.open(at+"?find="+word+"x", 200, "Nothing is found.")
+	b.open(at+"?find="+word+"x", 200, "Nothing found.")
 	b.open(at+"?find="+word, 200, fmt.Sprintf(`name="who" value="%d"`, zoe), fmt.Sprintf(`name="who" value="%d"`, max))
 	b.send(at+"/pupils", url.Values{"person": {fmt.Sprint(max)}}, 200, fmt.Sprintf(`href="/week/%d"`, max))
 	parent.open("/", 200, fmt.Sprintf(`href="/subscribe/%d"`, max))
 	b.send(at+"/pupils", url.Values{"end": {fmt.Sprint(max)}}, 200, "belongs to no person")
 	b.send(at+"/pupils", url.Values{}, 400)
 	b.send(at+"/pupils", url.Values{"who": {fmt.Sprint(id), "x"}}, 400)
-	b.send(at+"/pupils", url.Values{"who": {fmt.Sprint(zoe), fmt.Sprint(max)}}, 200, "Your change is saved",
+	b.send(at+"/pupils", url.Values{"who": {fmt.Sprint(zoe), fmt.Sprint(max)}}, 200, "Saved",
 		fmt.Sprintf(`href="/week/%d"`, zoe), fmt.Sprintf(`href="/week/%d"`, max))
 
 	page := parent.open("/?date=2026-11-24", 200, "Zoë "+word, "Max "+word, `href="/?date=2026-11-25"`)
@@ -57,7 +57,7 @@ func TestParent_IsGivenPupilsAndSeesTheirDay(t *testing.T) {
 	parent.send(at+"/pupils", url.Values{"end": {fmt.Sprint(max)}}, 403)
 
 	b.open(at, 200)
-	b.send(at+"/pupils", url.Values{"end": {fmt.Sprint(max)}}, 200, "Your change is saved")
+	b.send(at+"/pupils", url.Values{"end": {fmt.Sprint(max)}}, 200, "Saved")
 	valuetest.Lacks(t, parent.open("/?date=2026-11-24", 200, "Zoë "+word, `href="/?date=2026-12-01"`), "Max "+word,
 		"the pupil who was taken away is still shown")
 	b.open(at, 200)

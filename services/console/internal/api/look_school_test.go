@@ -110,7 +110,7 @@ func TestLookAfter_AnAdministratorOfASchoolIsLedToNothingThatIsRefused(t *testin
 		named.Set("key", path)
 		of.send(path, url.Values{"school": {south}}, http.StatusUnprocessableEntity, `value="`+south+`" selected`)
 		named.Set("school", south)
-		of.send(path, named, http.StatusOK, "It was added")
+		of.send(path, named, http.StatusOK, "Added")
 	}
 
 	// Anyone who sees little as a guest or a pupil was refused, or shown less of, what it looks after.
@@ -128,7 +128,7 @@ func TestLookAfter_AnAdministratorOfASchoolIsLedToNothingThatIsRefused(t *testin
 	// The lists were 400 once the only school was retired.
 	admin.Delete(t, fmt.Sprintf("/api/admin/elements/%d", schools["north"])).Must(t, http.StatusOK)
 	for _, search := range []string{"", "?q=bell", "?old=1"} {
-		head.open("/look-after/list/Staff"+search, http.StatusOK, "There is none like this")
+		head.open("/look-after/list/Staff"+search, http.StatusOK, "Nothing matches")
 	}
 	head.open("/look-after/users", http.StatusOK)
 	valuetest.Lacks(t, of.open("/look-after/new/Location", http.StatusOK, "South"), "North", "the choice of schools")

@@ -39,21 +39,21 @@ func TestLookAfter_AddsChangesFindsAndRetiresARoom(t *testing.T) {
 	key := values(b.open("/look-after/new/Location", 200), "key")
 	b.send("/look-after/new/Location", url.Values{"is.short_name": {word}}, 422, `aria-invalid="true"`, word)
 	added := url.Values{"is.name": {word + " <hall>"}, "is.short_name": {"H"}, "key": key}
-	at := b.send("/look-after/new/Location", added, 200, "It was added", word+" &lt;hall&gt;")
+	at := b.send("/look-after/new/Location", added, 200, "Added", word+" &lt;hall&gt;")
 	again := b.send("/look-after/new/Location", added, 200)
 	valuetest.Same(t, again, at, "the page to which a second click leads") // it added a second room
 	at, _, _ = strings.Cut(at, "?")
 	b.open("/look-after/list/Location?q="+word, 200, `href="`+at+`"`)
-	b.open("/look-after/list/Staff?q="+word, 200, "There is none like this")
+	b.open("/look-after/list/Staff?q="+word, 200, "Nothing matches")
 	// Another has changed the short name meanwhile: a form that was open before changes the name alone.
 	b.send(at, url.Values{"is.name": {word}, "was.name": {word}, "is.short_name": {"HL"}, "was.short_name": {"H"}}, 200)
 	b.send(at, url.Values{"is.name": {word + " 2"}, "was.name": {word}, "is.short_name": {"H"},
-		"was.short_name": {"H"}}, 200, "Your change is saved", `value="HL"`)
+		"was.short_name": {"H"}}, 200, "Saved", `value="HL"`)
 	b.send(at, url.Values{"was.name": {word}}, 422, `aria-invalid="true"`)
 	b.open(strings.Replace(at, "/look-after/elements/", "/look-after/history?record=Element:", 1), 200, "added",
 		"<dt>Short name</dt><dd><del>H</del> <ins>HL</ins></dd>")
-	b.sendSure(at+"/retire", url.Values{"of": {word}}, word, "no longer found", "Here again")
-	b.open("/look-after/list/Location?q="+word, 200, "There is none like this")
+	b.sendSure(at+"/retire", url.Values{"of": {word}}, word, "no longer be found", "Bring back")
+	b.open("/look-after/list/Location?q="+word, 200, "Nothing matches")
 	b.open("/look-after/list/Location?old=1", 200, word)
 	b.open("/look-after/history", 200, "Person or thing: "+word+" 2</a>",
 		"<dt>Is here</dt><dd><del>yes</del> <ins>no</ins>")
@@ -86,14 +86,14 @@ func TestLookAfter_MembersByDateAndWhoDecides(t *testing.T) {
 	who.Add("who", fmt.Sprint(ids[word+"50"]))
 	b.send(at+"/members", who, 400)
 	b.send(at+"/members", url.Values{"who": {fmt.Sprint(ids[word+"50"])}}, 200)
-	page := b.open(at, 200, "Go on")
+	page := b.open(at, 200, ">More<")
 	next := regexp.MustCompile(`href="([^"]+)#members"`).FindStringSubmatch(page)
 	valuetest.MustHold(t, next != nil && !strings.Contains(page, word+"50"), "the first page has all members")
 	b.open(next[1], 200, word+"50")
 	member := url.Values{"member": {fmt.Sprint(ids[word+"50"])}, "from": {"2020-01-01"}}
 	b.send(at+"/members", url.Values{"who": {fmt.Sprint(ids[word+"0"])}, "first_day": {"2027-09-01"},
 		"last_day": {"2027-08-01"}}, 422, "2027-08-01")
-	b.send(at+"/members/end", member, 200, "Your change is saved")
+	b.send(at+"/members/end", member, 200, "Saved")
 
 	decides := newUser(t, "Dee Cider", word)
 	b.send(at+"/deciders", url.Values{"email": {"none-" + word + "@school.example"}}, 422, "0 accounts")
@@ -138,7 +138,7 @@ func TestLookAfter_AccountsWithTokensOfPrograms(t *testing.T) {
 	if renewed := secret.FindStringSubmatch(page); renewed == nil || renewed[1] == key[1] {
 		t.Errorf("no other key: %s", page)
 	}
-	b.send(at, url.Values{"was.active": {"true"}}, 200, "Your change is saved")
+	b.send(at, url.Values{"was.active": {"true"}}, 200, "Saved")
 	b.open("/look-after/users?q="+word, 200, "can&#39;t sign in")
 }
 
@@ -180,7 +180,8 @@ func TestLookAfter_UsesBelfryAsSomebodyAndComesBack(t *testing.T) {
 	b, word := administrator(t)
 	at := fmt.Sprintf("/look-after/users/%d", newUser(t, word, word))
 	b.open(at, 200, "Use Belfry as this person")
-	valuetest.Same(t, b.send(at+"/switch", url.Values{}, 200, "You use Belfry as "+word, "Back to yourself"), "/",
+	valuetest.Same(t, b.send(at+"/switch", url.Values{}, 200, "You use Belfry as "+word,
+		"Back to your own account"), "/",
 		"after the switch it shows")
 	b.open("/search?q=x", 200, "You use Belfry as "+word)
 	b.open("/look-after", 403, "You use Belfry as "+word)
@@ -190,7 +191,7 @@ func TestLookAfter_UsesBelfryAsSomebodyAndComesBack(t *testing.T) {
 	b.send("/account/tokens", url.Values{"name": {"x"}, "scope": {"read"}}, 403)
 	b.open("/account", 200)
 	valuetest.Same(t, b.send("/back", url.Values{}, 200, word), at, "back, it shows")
-	valuetest.Lacks(t, b.open("/look-after", 200), "Back to yourself", "the band stays")
+	valuetest.Lacks(t, b.open("/look-after", 200), "Back to your own account", "the band stays")
 	b.send("/back", url.Values{}, 200) // once more changes nothing
 	b.open("/look-after", 200)
 }
@@ -200,10 +201,10 @@ func TestLookAfter_KindsOfEvents(t *testing.T) {
 	b.open("/look-after/kinds/new", 200)
 	b.send("/look-after/kinds/new", url.Values{"is.name": {word}, "is.pecking_order": {"x"}}, 422, word)
 	at := b.send("/look-after/kinds/new", url.Values{"is.name": {word}, "is.busy": {"true"}, "is.pecking_order": {"7"}},
-		200, "It was added", `value="7"`, `name="is.busy" value="true" checked`)
+		200, "Added", `value="7"`, `name="is.busy" value="true" checked`)
 	at, _, _ = strings.Cut(at, "?")
 	b.send(at, url.Values{"is.name": {word + " 2"}, "was.name": {word}, "was.busy": {"true"}}, 200, word+" 2",
-		"Your change is saved")
+		"Saved")
 	valuetest.Lacks(t, b.open(at, 200), `name="is.busy" value="true" checked`, "the box stays ticked")
 	b.send(at, url.Values{"was.name": {word}}, 422)
 	b.open(strings.Replace(at, "/look-after/kinds/", "/look-after/history?record=EventCategory:", 1), 200, word)
@@ -232,10 +233,10 @@ func TestLookAfter_Webhooks(t *testing.T) {
 	valuetest.Lacks(t, b.open(at, 200, address), "whsec_", "the secret is shown again")
 	b.send(at, url.Values{"is.url": {address}, "was.url": {address}, "is.commitment.decided": {"true"},
 		"was.commitment.decided": {"false"}, "was.event.deleted": {"true"}, "was.active": {"false"}}, 200,
-		"Your change is saved",
+		"Saved",
 		`name="is.commitment.decided" value="true" checked`)
 	valuetest.Lacks(t, b.open(at, 200), `name="is.event.deleted" value="true" checked`, "the box stays ticked")
-	b.send(at+"/test", url.Values{}, 200, "A test is on its way", "The last messages")
+	b.send(at+"/test", url.Values{}, 200, "A test has been sent", "Latest messages")
 	b.send(at+"/secret", url.Values{}, 201, "whsec_")
 	b.open(strings.Replace(at, "/look-after/webhooks/", "/look-after/history?record=Webhook:", 1), 200, "added",
 		"<dt>Secret</dt><dd>(not shown)</dd>")
@@ -261,8 +262,8 @@ func TestLookAfter_TwoTickKindsOfAWebhook(t *testing.T) {
 	}
 	one, other := with(form(), "is.commitment.decided", "true"), with(form(), "is.commitment.requested", "true")
 	one.Del("is.event.deleted")
-	b.send(at, one, 200, "Your change is saved")
-	b.send(at, other, 200, "Your change is saved")
+	b.send(at, one, 200, "Saved")
+	b.send(at, other, 200, "Saved")
 	page := b.open(at, 200)
 	for kind, ticked := range map[string]bool{"commitment.decided": true, "commitment.requested": true,
 		"request.allocated": true, "event.deleted": false} {

@@ -98,20 +98,20 @@ func TestPeople_AreAddedSwappedAndTakenAwayWithUndo(t *testing.T) {
 		}
 		return form
 	}
-	at := s.send(s.at("", "/people"), put(s.hall, nil), 200, "It is swapped.")
+	at := s.send(s.at("", "/people"), put(s.hall, nil), 200, "Swapped.")
 	valuetest.Same(t, s.rooms(t), gym, "swapped, it is in")
 	s.undo(t, at, 200)
 	valuetest.Same(t, s.rooms(t), hall, "swapped back, it is in")
-	at = s.send(s.at("", "/people"), put(0, nil), 200, "It is added.")
+	at = s.send(s.at("", "/people"), put(0, nil), 200, "Added.")
 	s.undo(t, at, 200)
 	valuetest.Same(t, s.rooms(t), hall, "with the addition undone, it is in")
-	at = s.send(s.at("", "/remove"), url.Values{"what": {"elements/" + id(s.hall)}}, 200, "It is taken away.")
+	at = s.send(s.at("", "/remove"), url.Values{"what": {"elements/" + id(s.hall)}}, 200, "Removed.")
 	valuetest.Same(t, s.rooms(t), "[]", "taken away, it is in")
 	s.undo(t, at, 200)
 	valuetest.Same(t, s.rooms(t), hall, "with that undone, it is in")
 
 	// Undo of a swap whose thing was taken meanwhile showed a page that said nothing.
-	at = s.send(s.at("", "/people"), put(s.hall, nil), 200, "It is swapped.")
+	at = s.send(s.at("", "/people"), put(s.hall, nil), 200, "Swapped.")
 	s.book(t, "Drama", s.hall)
 	s.undo(t, at, 409, "is taken by Drama", `name="anyway"`, fmt.Sprintf(`name="with" value="%d"`, s.hall))
 	s.send(s.at("", "/people"), url.Values{"with": {id(s.hall)}, "instead": {id(s.gym)}, "anyway": {"1"}}, 200)
@@ -123,7 +123,7 @@ func TestPeople_AreAddedSwappedAndTakenAwayWithUndo(t *testing.T) {
 	}
 	s.send(s.at("", "/people"), put(s.hall, url.Values{"anyway": {"1"}}), 200)
 	s.send(s.at("", "/people"), put(s.hall, url.Values{"anyway": {"1"}}), 422, `role="alert"`)
-	s.send(s.at("", "/people"), put(0, url.Values{"with": {""}}), 422, "Choose one of the list")
+	s.send(s.at("", "/people"), put(0, url.Values{"with": {""}}), 422, "Choose one from the list")
 	s.send(s.at("", "/people"), put(0, url.Values{"instead": {"x"}}), 400)
 	s.send(s.at("", "/remove"), url.Values{"what": {"rooms/1"}}, 400)
 	s.open("/events/999999999/people", 404)
@@ -190,15 +190,15 @@ func TestEvent_OffersNoUndoOfWhatItCannotBringBack(t *testing.T) {
 	page = one.open("/inbox", 200)
 	bus := values(page, "thing")[0]
 	one.send("/inbox", url.Values{"do": {"allocate"}, "request": values(page, "request"), "thing": {bus}}, 200,
-		"✓ Given")
+		"✓ Allocated")
 	at := fmt.Sprintf("/events/%d", event)
 	b.open(at, 200, "1 of 1 chosen")
 	for _, form := range []struct {
 		to, done string
 		form     url.Values
 	}{
-		{"/remove", "It is taken away.", url.Values{"what": {"elements/" + bus}}},
-		{"/people", "It is swapped.", url.Values{"with": {bus}, "instead": {id(d.hall)}}},
+		{"/remove", "Removed.", url.Values{"what": {"elements/" + bus}}},
+		{"/people", "Swapped.", url.Values{"with": {bus}, "instead": {id(d.hall)}}},
 	} {
 		shown := b.open(b.send(at+form.to, form.form, 200, form.done), 200)
 		valuetest.Lacks(t, shown, "Undo", "%s %v can be undone", form.to, form.form)
@@ -216,7 +216,7 @@ func TestEdit_AChangeIsUndoneAndAnothersIsShown(t *testing.T) {
 			"version": {strings.ReplaceAll(version, "&#34;", `"`)}}
 	}
 	first := version()
-	at := s.send(s.at("", "/edit"), form("Go", "11:00", "12:00", first), 200, "This is changed.", "11:00–12:00")
+	at := s.send(s.at("", "/edit"), form("Go", "11:00", "12:00", first), 200, "Saved.", "11:00–12:00")
 	s.undo(t, at, 200)
 	s.open(s.at("", ""), 200, "Chess", "09:00–10:00")
 	s.send(s.at("", "/edit"), form("Draughts", "13:00", "14:00", first), 409, "Someone else has changed this",
@@ -224,7 +224,7 @@ func TestEdit_AChangeIsUndoneAndAnothersIsShown(t *testing.T) {
 	s.open(s.at("", ""), 200, "Chess")
 	second := version()
 	for range 2 { // clicks, the second of which said that someone else had changed it
-		s.send(s.at("", "/edit"), form("Draughts", "13:00", "14:00", second), 200, "This is changed.", "13:00–14:00")
+		s.send(s.at("", "/edit"), form("Draughts", "13:00", "14:00", second), 200, "Saved.", "13:00–14:00")
 	}
 	s.undo(t, at, 409) // it is not as that change left it
 }
@@ -281,7 +281,7 @@ func TestCancel_WhatWasAllocatedIsNotAskedForAgain(t *testing.T) {
 				map[string]any{"elements": []int64{bus}}).Must(t, http.StatusOK)
 		}
 		s.open(s.at("", "/cancel"), 200)
-		at := s.send(s.at("", "/cancel"), url.Values{"which": {"one"}}, 200, "a pool had given is booked directly")
+		at := s.send(s.at("", "/cancel"), url.Values{"which": {"one"}}, 200, "from a pool is booked directly")
 		form := html.UnescapeString(undoForm.FindString(s.open(at, 200)))
 		if strings.Contains(form, asked) == allocates || strings.Contains(form, given) != allocates {
 			t.Errorf("allocated %v: %s", allocates, form)
@@ -375,11 +375,11 @@ func TestBook_SaysWhatIsMissingOrTaken(t *testing.T) {
 		more url.Values
 		want string
 	}{
-		{url.Values{"from": {""}, "to": {""}}, `role="alert">Write the day and the time it begins`},
-		{url.Values{"from": {""}, "to": {"11:00"}}, "Write the day and the time it begins"},
-		{url.Values{"to": {""}}, "Write a time it ends"},
-		{url.Values{"to": {"08:00"}}, "Write a time it ends that is after its start"},
-		{url.Values{"allday": {"1"}, "last": {"2031-03-03"}}, "Write a time it ends that is after its start"},
+		{url.Values{"from": {""}, "to": {""}}, `role="alert">Write the day and the start time`},
+		{url.Values{"from": {""}, "to": {"11:00"}}, "Write the day and the start time"},
+		{url.Values{"to": {""}}, "Write an end time"},
+		{url.Values{"to": {"08:00"}}, "Write an end time that is after the start"},
+		{url.Values{"allday": {"1"}, "last": {"2031-03-03"}}, "Write an end time that is after the start"},
 		{url.Values{"repeat": {"1"}}, "Write the day until which it repeats"},
 		{url.Values{"title": {" "}}, "Write a title"},
 		{url.Values{"kind": {""}}, "Choose a kind of event"},
@@ -389,11 +389,11 @@ func TestBook_SaysWhatIsMissingOrTaken(t *testing.T) {
 			s.send("/book", form(trial.more), 422, trial.want, `value="2031-03-04"`)
 		}
 	}
-	s.send(s.at("", "/edit"), form(url.Values{"to": {""}}), 422, "Write a time it ends", "Change “Chess”")
+	s.send(s.at("", "/edit"), form(url.Values{"to": {""}}), 422, "Write an end time", "Change “Chess”")
 	// What was typed, and neither searched for nor chosen, was left out without a word.
 	s.send("/book", form(url.Values{"do": {"book"}, "find": {"gym " + s.name}, "anyway": {"1"}}), 422, "Gym "+s.name,
-		"Choose one of the list")
-	s.send("/book", form(url.Values{"do": {"book"}, "find": {s.name + "x"}, "anyway": {"1"}}), 422, "Nothing is found")
+		"Choose one from the list")
+	s.send("/book", form(url.Values{"do": {"book"}, "find": {s.name + "x"}, "anyway": {"1"}}), 422, "Nothing found")
 	for _, do := range []string{"find", ""} { // Enter searches where a name is typed
 		s.send("/book", form(url.Values{"do": {do}, "find": {s.name}}), 200, "Hall "+s.name, "⚠ taken", "✓ free")
 	}
@@ -441,9 +441,9 @@ func TestEdit_AKindThatTheVisitorMayNotChooseStays(t *testing.T) {
 		"privileged": true})[key]
 	s.event = s.book(t, "Chess", s.hall)
 	b := signedInAs(t, map[string]any{"edit_all_events": true})
-	b.open(s.at("", "/edit"), 200, `<option value="0" selected>as it is</option>`)
+	b.open(s.at("", "/edit"), 200, `<option value="0" selected>unchanged</option>`)
 	b.send(s.at("", "/edit"), url.Values{"title": {"Go"}, "kind": {"0"}, "date": {"2031-03-04"}, "from": {"09:00"},
-		"to": {"10:00"}}, 200, "Go", "This is changed.")
+		"to": {"10:00"}}, 200, "Go", "Saved.")
 	s.open(s.at("", ""), 200, "Go", "Exams "+s.name)
 }
 

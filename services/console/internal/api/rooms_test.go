@@ -74,7 +74,7 @@ func TestRooms_WhatKeepsNothingBusyIsFree(t *testing.T) {
 	for _, trial := range []struct{ query, shown, hidden string }{
 		{"", `title="all day Exhibition `, "00:00"},
 		{"", "from=08%3A00&amp;to=12%3A00&amp;who=" + fmt.Sprint(d.hall), "from=12%3A00"},
-		{"&days=5", "free 08:00–12:00 13:00–17:00", "taken all day"},
+		{"&days=5", "free 08:00–12:00 13:00–17:00", "booked all day"},
 		{"&from=10:00&to=11:00", "One of ", "from=10%3A00&amp;to=11%3A00&amp;who=" + fmt.Sprint(d.hall) + `" data-from="780"`},
 		{"&from=12:00&to=13:00", "0 of ", "Exhibition"},
 		{"&type=Service&from=12:00&to=13:00", "Bus 1 " + d.word, "Hall"},
