@@ -89,11 +89,13 @@ func allocate(t *testing.T, c *servicetest.Client, request int64, elements ...El
 func TestDecisionsPart5_Allocating(t *testing.T) {
 	proves(t, "decisions 5 allocate", "decisions 5 over quantity", "3.2 start")
 	c, g, stranger := school.Booker(t), school.garage(t, 4), school.Location(t)
-	made := school.Event(t, c, nil, g.group, g.group, g.buses[3]) // two asked for, one taken directly
+	pool := school.ResourceGroup(t)
+	made := school.Event(t, c, nil, g.group, g.group, g.buses[3], pool) // two asked for, one taken directly
 	request := made.Int(t, "event.requests.0.id")
 	form := func(allocated int) string {
-		return fmt.Sprintf(`[{"id":%d,"quantity":2,"num_allocated":%d,"element":%s,"valid":true}]`, request, allocated,
-			g.group.List())
+		return fmt.Sprintf(`[{"id":%d,"quantity":2,"num_allocated":%d,"element":%s,"valid":true},`+
+			`{"id":%d,"quantity":1,"num_allocated":0,"element":%s,"valid":true}]`, request, allocated, g.group.List(),
+			made.Int(t, "event.requests.1.id"), pool.List())
 	}
 	a := allocate(t, g.client, request, g.buses[0]).Must(t, http.StatusOK)
 	equal(t, "keys of the answer", a.Keys(t, "")+": "+a.Keys(t, "event"),
@@ -137,16 +139,18 @@ func TestDecisionsPart5_MembersByTheDayOfTheEvent(t *testing.T) {
 	school.Member(t, g.group, then, "2019-04-10", "2019-04-10")
 	school.Member(t, g.group, before, "", "2019-04-09")
 	school.Member(t, g.group, after, "2019-04-11", "")
-	school.Member(t, g.group, school.Group(t, nested), "", "")
+	inner := school.Group(t, nested) // no item, but what is in it is one
+	school.Member(t, g.group, inner, "", "")
 	gone := school.Property(t)
 	school.Member(t, g.group, gone, "", "")
 	school.Admin().Delete(t, elementAdmin(gone)).Must(t, http.StatusOK)
 	made := school.Event(t, c, nil, g.group, g.group, g.group, g.group, g.group)
-	a := allocate(t, g.client, made.Int(t, "event.requests.0.id"), before, then, after, nested, gone).Must(t,
-		http.StatusOK)
+	a := allocate(t, g.client, made.Int(t, "event.requests.0.id"), before, then, after, nested, gone,
+		inner).Must(t, http.StatusOK)
 	equal(t, "allocated", decode[booked](t, a).elements(), []int64{then.ID, nested.ID})
 	equal(t, "failures", decode[booked](t, a).failures(),
-		fmt.Sprintf("0 %d Commitment, 2 %d Commitment, 4 %d Commitment", before.ID, after.ID, gone.ID))
+		fmt.Sprintf("0 %d Commitment, 2 %d Commitment, 4 %d Commitment, 5 %d Commitment", before.ID, after.ID, gone.ID,
+			inner.ID))
 	for i, ends := range []string{"2019-04-11 00:01", "2019-04-11 00:00"} { // then is a member on the first day alone
 		long := school.Event(t, c, object{"starts_at": "2019-04-10 11:00", "ends_at": ends}, g.group)
 		a := allocate(t, g.client, long.Int(t, "event.requests.0.id"), then)

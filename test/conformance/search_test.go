@@ -85,7 +85,11 @@ func TestClients_SearchRefusesWhatMeansNothing(t *testing.T) {
 	c := school.As(t)
 	for _, query := range []string{
 		"", "limit=5", "text=+++", "text=ab", "text=%25%25%25", "text=" + strings.Repeat("a", 4096),
-		"text=abc&limit=1001", "text=abc&after=x", "start_date=10/4/2019", "start_date=2019-04-10&end_date=2019-04-09",
+		"text=abc&limit=1001", "text=abc&limit=0", "text=abc&after=x", "text=abc&after=AAAA", "start_date=10/4/2019",
+		"end_date=2026-02-30", "start_date=2019-04-10&end_date=2019-04-09", "text=&category=&limit=3",
+		"text=e%CC%81e%CC%81", "text=...*", "text=%FF%FE%FD", "element=x", "element=0", "text=abc&owner=-1",
+		"text=abc&category=1.5", "text=abc&eventcategory_id=x", "text=abc&category=1&event_category_id=2",
+		"text=abc&status=maybe",
 	} {
 		c.Get(t, "/api/events?"+query).WantCode(t, http.StatusBadRequest)
 	}
