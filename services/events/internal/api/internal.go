@@ -86,11 +86,6 @@ func (h handlers) summaries(ctx context.Context, q fact.SummariesQuestion) ([]fa
 	}), nil
 }
 
-// living answers neighbour.Living.
-func (h handlers) living(ctx context.Context, q fact.LivingQuestion) ([]int64, error) {
-	return h.events.Living(ctx, q.IDs)
-}
-
 // busy answers neighbour.Busy.
 func (h handlers) busy(ctx context.Context, q fact.BusyQuestion) ([]fact.Busy, error) {
 	found, err := h.clashes.Busy(ctx, q.Reaches, q.Except, q.Allocations)
@@ -102,20 +97,6 @@ func (h handlers) busy(ctx context.Context, q fact.BusyQuestion) ([]fact.Busy, e
 	}
 	return sequence.Map(found, func(f event.Placed[event.Commitment]) fact.Busy {
 		return fact.Busy{ElementID: f.Item.ElementID, Starts: f.Event.Span.Starts, Ends: f.Event.Span.Ends}
-	}), nil
-}
-
-// calendar answers neighbour.Calendar.
-func (h handlers) calendar(ctx context.Context, q fact.CalendarQuestion) ([]fact.CalendarEvent, error) {
-	found, err := h.events.Calendar(ctx, q.Reaches, q.Sight)
-	if err != nil {
-		return nil, err
-	}
-	return sequence.Map(found, func(e event.CalendarEntry) fact.CalendarEvent {
-		return fact.CalendarEvent{
-			ID: e.ID, Version: e.Version, Modified: e.Modified, Body: e.Body, Starts: e.Span.Starts, Ends: e.Span.Ends,
-			AllDay: e.Span.AllDay, Busy: e.Busy, Firm: e.Firm,
-		}
 	}), nil
 }
 

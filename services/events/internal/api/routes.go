@@ -93,9 +93,9 @@ func (h handlers) internal() []web.Route {
 		web.Serve(neighbour.Commitments, h.commitments),
 		web.Serve(neighbour.Requests, h.requests),
 		web.Serve(neighbour.Summaries, h.summaries),
-		web.Serve(neighbour.Living, h.living),
+		web.Serve(neighbour.Living, h.events.Living),
 		web.Serve(neighbour.Busy, h.busy),
-		web.Serve(neighbour.Calendar, h.calendar),
+		web.Serve(neighbour.Calendar, h.events.Calendar),
 		web.Serve(neighbour.EraseEvents, h.erase),
 	}
 }

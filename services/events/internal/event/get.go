@@ -94,8 +94,8 @@ func (s *Service) Summaries(ctx context.Context, ids []int64, keys []string, who
 
 // Living returns the ids of the events that exist and are not deleted, in no order. Other services delete the records
 // of all other events.
-func (s *Service) Living(ctx context.Context, ids []int64) ([]int64, error) {
-	return s.o.Store.FindLiving(ctx, ids)
+func (s *Service) Living(ctx context.Context, q fact.LivingQuestion) ([]int64, error) {
+	return s.o.Store.FindLiving(ctx, q.IDs)
 }
 
 // decidesOn is seesToDecide for an event whose elements were not asked for.

@@ -110,13 +110,6 @@ func (s *Service) Page(ctx context.Context, after int64, limit int) (page []Even
 	return page, more, err
 }
 
-// CalendarEntry is an event as a calendar shows it.
-type CalendarEntry struct {
-	Event
-	Busy bool    // its category is
-	Firm []int64 // the elements whose commitments are firm, in order of commitment id
-}
-
 // firm says whether no decision on the commitment is pending or negative.
 func (s Status) firm() bool { return s == Uncontrolled || s == Confirmed }
 
@@ -125,34 +118,32 @@ func FirmStatuses() []Status { return filter(Statuses(), Status.firm) }
 
 // Calendar returns the events that touch a day of a reach with a firm commitment to its element and that the viewer
 // sees, each once, in order of start, end and id.
-func (s *Service) Calendar(ctx context.Context, reaches []fact.Reach, who *fact.Sight) ([]CalendarEntry, error) {
-	days := daysOf(reaches)
-	found, err := s.o.Store.FindTouching(ctx, reaches, false)
+func (s *Service) Calendar(ctx context.Context, q fact.CalendarQuestion) ([]fact.CalendarEvent, error) {
+	days := daysOf(q.Reaches)
+	found, err := s.o.Store.FindTouching(ctx, q.Reaches, false)
 	if err != nil {
 		return nil, err
 	}
-	if found, _, err = s.showTo(ctx, who, found); err != nil {
+	if found, _, err = s.showTo(ctx, q.Sight, found); err != nil {
 		return nil, err
 	}
 	busy, err := s.o.Categories.Busy(ctx, sequence.Map(found, func(e Event) int64 { return e.CategoryID }))
 	if err != nil {
 		return nil, err
 	}
-	var entries []CalendarEntry
-	for _, e := range found {
+	found = filter(found, func(e Event) bool {
 		touched := e.Days(s.o.Zone)
-		reached := slices.ContainsFunc(
-			e.Commitments,
-			func(c Commitment) bool {
-				return c.Status.firm() && slices.ContainsFunc(days[c.ElementID], touched.Overlaps)
-			},
-		)
-		if reached {
-			entries = append(entries, CalendarEntry{e, busy[e.CategoryID], e.firm()})
+		return slices.ContainsFunc(e.Commitments, func(c Commitment) bool {
+			return c.Status.firm() && slices.ContainsFunc(days[c.ElementID], touched.Overlaps)
+		})
+	})
+	slices.SortFunc(found, func(a, b Event) int { return a.Compare(&b) })
+	return sequence.Map(found, func(e Event) fact.CalendarEvent {
+		return fact.CalendarEvent{
+			ID: e.ID, Version: e.Version, Modified: e.Modified, Body: e.Body, Starts: e.Span.Starts, Ends: e.Span.Ends,
+			AllDay: e.Span.AllDay, Busy: busy[e.CategoryID], Firm: e.firm(),
 		}
-	}
-	slices.SortFunc(entries, func(a, b CalendarEntry) int { return a.Compare(&b.Event) })
-	return entries, nil
+	}), nil
 }
 
 // firm are the elements with a firm commitment, in order of commitment id.
