@@ -1,7 +1,6 @@
 package event
 
 import (
-	"slices"
 	"testing"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
@@ -15,66 +14,6 @@ const (
 	teacher, asked, colleague, mate, hall, others = 11, 12, 13, 14, 15, 16 // elements
 	viewer, owner                                 = 1, 2                   // users
 )
-
-// seenBy is what a view of a lesson of all of them shows to a viewer: the commitments' elements, and the owner.
-func seenBy(who fact.Sight, ownerKind principal.Kind) (elements []int64, organiser int64, shown *fact.User) {
-	e := Event{ID: 1, OwnerID: owner, OrganiserID: colleague}
-	view := View{Elements: map[int64]fact.Element{}, Owner: &fact.User{
-		User: form.User{ID: owner, Name: "Tess Teacher", Email: "tt@school.example", Valid: true}, Kind: ownerKind,
-	}}
-	for i, of := range []struct {
-		id     int64
-		kind   string
-		status Status
-	}{
-		{teacher, form.Staff, Uncontrolled}, {asked, form.Staff, Requested}, {mate, form.Pupil, Uncontrolled},
-		{hall, form.Location, Uncontrolled}, {others, form.Group, Uncontrolled},
-	} {
-		e.Commitments = append(e.Commitments, Commitment{ID: int64(i + 1), ElementID: of.id, Status: of.status})
-		view.Elements[of.id] = fact.Element{Element: form.Element{ID: of.id, EntityType: of.kind}}
-	}
-	view.Event = e
-	trimmed := surrounded(wiretime.Zone{}, who).trim(view)
-	return trimmed.Involved(), trimmed.OrganiserID, trimmed.Owner
-}
-
-func TestDecisionsPart9_PupilsAreShownStaffOfTheEventsThatTheySee(t *testing.T) {
-	sight := func(kind principal.Kind, staff bool) fact.Sight {
-		sights := principal.Sights{
-			Pupils: principal.SeesOwn, PupilsSeeStaff: staff, Staff: principal.SeesAll, Guests: principal.SeesPublic,
-		}
-		return fact.SightOf(sights, principal.Principal{UserID: viewer, Kind: kind})
-	}
-	for name, c := range map[string]struct {
-		who       fact.Sight
-		ownerKind principal.Kind
-		elements  []int64
-		organiser int64
-		owner     string
-	}{
-		"staff": {sight(principal.Staff, true), principal.Pupil, []int64{teacher, asked, mate, hall, others}, colleague,
-			"tt@school.example"},
-		"a pupil": {sight(principal.Pupil, true), principal.Staff, []int64{teacher, asked, hall}, colleague,
-			hiddenEmail},
-		"a pupil, of another pupil's event": {sight(principal.Pupil, true), principal.Pupil,
-			[]int64{teacher, asked, hall}, colleague, "hidden"},
-		"a pupil, of a guest's event": {sight(principal.Pupil, true), principal.Guest,
-			[]int64{teacher, asked, hall}, colleague, "hidden"},
-		"a pupil, without staff": {sight(principal.Pupil, false), principal.Staff, []int64{hall}, 0, "hidden"},
-		"a guest": {sight(principal.Guest, true), principal.Staff, []int64{teacher, hall, others}, 0,
-			"hidden"},
-	} {
-		elements, organiser, shown := seenBy(c.who, c.ownerKind)
-		if !slices.Equal(elements, c.elements) || organiser != c.organiser {
-			t.Errorf("%s sees %v, organised by %d", name, elements, organiser)
-		}
-		if got := "hidden"; shown != nil || c.owner != got {
-			if shown == nil || shown.Name != "Tess Teacher" || shown.Email != c.owner {
-				t.Errorf("%s sees the owner %+v, want %q", name, shown, c.owner)
-			}
-		}
-	}
-}
 
 // What a listing names of an event to a guest is what the event itself shows to it.
 func TestDecisionsPart9_TheStaffOfAListingAreThoseOfTheEvent(t *testing.T) {
