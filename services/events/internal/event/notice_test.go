@@ -93,12 +93,3 @@ func TestNotices_OneOfEachKindAtMost(t *testing.T) {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }
-
-func TestDeletion_NamesWhatWasConfirmed(t *testing.T) {
-	e := Event{ID: 5, Actor: 9, Commitments: []Commitment{
-		{ID: 1, ElementID: 10, Status: Confirmed}, {ID: 2, ElementID: 20, Status: Requested}, {ID: 3, ElementID: 30,
-			Status: Uncontrolled}, {ID: 4, ElementID: 40, Status: Rejected}}}
-	want := Notice{Kind: EventDeleted, Actor: 9, Event: NoticeEvent{ID: 5},
-		Entries: []Entry{{CommitmentID: 1, ElementID: 10, Status: Confirmed}}}
-	valuetest.Equal(t, want, Deletion(e))
-}
