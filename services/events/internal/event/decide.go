@@ -61,7 +61,7 @@ func (s *Service) Decide(
 			}
 			return record.Invalid(viewOf(&shown, c, element), faults)
 		}
-		if !c.Status.MayMoveTo(d.Status) {
+		if !slices.Contains(c.Status.decisions(), d.Status) {
 			return problem.New(problem.Conflict, "a commitment that is %s can't become %s", c.Status, d.Status)
 		}
 		c.Status, c.Reason = d.Status, d.Reason

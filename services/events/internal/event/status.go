@@ -41,9 +41,6 @@ func (s Status) decisions() []Status {
 	return nil // uncontrolled never moves
 }
 
-// MayMoveTo says whether an administrator's decision may move a commitment from s to next.
-func (s Status) MayMoveTo(next Status) bool { return slices.Contains(s.decisions(), next) }
-
 // decidable says whether an administrator's decision may move a commitment from s.
 func (s Status) decidable() bool { return len(s.decisions()) > 0 }
 
