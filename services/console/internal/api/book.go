@@ -15,6 +15,7 @@ import (
 
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/client/api"
+	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/console/internal/page"
@@ -340,7 +341,10 @@ func (v *visit) invalid(err error, fault *string) bool {
 	var all []string
 	for _, field := range slices.Backward(slices.Sorted(maps.Keys(failed.Fields))) { // the start before the end
 		key := "fault." + field
-		if text := v.texts.T(key); text != key {
+		if slices.Contains(failed.Fields[field], problem.Skipped) {
+			key = "fault.skipped"
+		}
+		if text := v.texts.T(key); text != key && !slices.Contains(all, text) {
 			all = append(all, text)
 		}
 	}

@@ -389,6 +389,9 @@ func TestBook_SaysWhatIsMissingOrTaken(t *testing.T) {
 			s.send("/book", form(trial.more), 422, trial.want, `value="2031-03-04"`)
 		}
 	}
+	// A time that the clock skips was said to be missing.
+	s.send("/book", form(url.Values{"date": {"2031-03-30"}, "from": {"01:15"}, "to": {"01:45"}}), 422,
+		`role="alert">The clocks go forward then, so there is no such time. Choose another.</p>`)
 	s.send(s.at("", "/edit"), form(url.Values{"to": {""}}), 422, "Write an end time", "Change “Chess”")
 	// What was typed, and neither searched for nor chosen, was left out without a word.
 	s.send("/book", form(url.Values{"do": {"book"}, "find": {"gym " + s.name}, "anyway": {"1"}}), 422, "Gym "+s.name,
