@@ -56,6 +56,10 @@ func family(use, short, long string, commands ...*cobra.Command) *cobra.Command 
 // dryRun is the flag of the commands that may be dry runs.
 const dryRun = "dry-run"
 
+func dryRunFlag(command *cobra.Command) {
+	command.Flags().Bool(dryRun, false, "show what would be done, and write nothing")
+}
+
 // administrative is local for a command that works on a deployment: it adds the flags of the connection.
 func administrative(s surroundings, command *cobra.Command, work func(job) error, formats ...format) *cobra.Command {
 	return administrativeAt(&connection{}, s, command, work, formats...)

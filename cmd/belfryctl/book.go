@@ -29,7 +29,7 @@ at that time are left out, and the exit code is 4; --anyway books them too.
 	flags := command.Flags()
 	of.flags(command)
 	flags.BoolVar(&anyway, "anyway", false, "book elements that are already booked, too")
-	flags.Bool(dryRun, false, "show what would be created, and create nothing")
+	dryRunFlag(command)
 	return administrative(s, command, func(j job) error {
 		booked, err := j.book(of, anyway)
 		if err != nil {
@@ -173,7 +173,7 @@ time of the first occurrence. CATEGORY is a name or an id.
 	flags.StringArrayVar(&notDuring, "not-during", nil,
 		"not on days with an event of this CATEGORY, or CATEGORY=TITLE; repeatable")
 	clashesFlag(command, &clashes, "refuse", aboutClashes)
-	flags.Bool(dryRun, false, "show what would be created, and create nothing")
+	dryRunFlag(command)
 	_ = command.MarkFlagRequired("rule")
 	return administrative(s, command, func(j job) error {
 		fields, elements, err := of.read(j)
@@ -331,7 +331,6 @@ func (c *seriesChange) flags(command *cobra.Command) {
 	flags.BoolVar(&c.following, "following", false, "leave earlier events as they are")
 	flags.BoolVar(&c.overwrite, "overwrite", false, "also change events that were changed individually")
 	clashesFlag(command, &c.clashes, "refuse", aboutClashes)
-	flags.Bool(dryRun, false, "show what would be changed, and change nothing")
 }
 
 // scopeOf says which events of a series a call is about.

@@ -29,7 +29,7 @@ The table lists the events with pupils elsewhere.`,
 	flags.StringVar(&from, "from", "",
 		"first day (YYYY-MM-DD); today if only --to is given; without either, the days of the nightly check")
 	flags.StringVar(&to, "to", "", "last day (default that of --from); at most 366 days")
-	flags.Bool(dryRun, false, "show what would be found, and write nothing")
+	dryRunFlag(command)
 	return administrative(s, command, func(j job) error { return runClashes(j, from, to) })
 }
 

@@ -19,17 +19,15 @@ import (
 const (
 	eventPath = "/api/events"
 
-	aboutEvents = `EVENT is an event's id, or a part of its title that no other event has from today on, or on the
-day of --on.`
+	aboutEvents = `EVENT is an event's id, or an unambiguous part of its title, from today on or on the day of
+--on.`
 )
 
 // eventCommand completes a command on the event that its first argument names, which may be a dry run.
 func eventCommand(s surroundings, command *cobra.Command, work func(job, client.Record) error) *cobra.Command {
 	command.Long += "\n\n" + aboutEvents
 	on := command.Flags().String("on", "", "day (2026-11-28) of the event")
-	if command.Flags().Lookup(dryRun) == nil {
-		command.Flags().Bool(dryRun, false, "show what would be done, and write nothing")
-	}
+	dryRunFlag(command)
 	return administrative(s, command, func(j job) error {
 		event, err := j.event(j.args[0], *on)
 		if err != nil {

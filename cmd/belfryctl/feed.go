@@ -31,7 +31,7 @@ func addFeed(s surroundings) *cobra.Command {
 		ValidArgsFunction: completeNames(s),
 	}
 	command.Flags().StringVar(&called, "called", "", "name of the feed, such as the device that reads it")
-	command.Flags().Bool(dryRun, false, "show what would be done, and write nothing")
+	dryRunFlag(command)
 	return administrative(s, command, func(j job) error {
 		element, err := j.named(j.args[0])
 		if err != nil {
@@ -78,7 +78,7 @@ func endFeed(s surroundings) *cobra.Command {
 		Use: "end NAME [ID]", Short: "End a feed; its address stops working", Example: "  belfryctl feed end gordon",
 		ValidArgsFunction: completeNames(s),
 	}
-	command.Flags().Bool(dryRun, false, "show what would be done, and write nothing")
+	dryRunFlag(command)
 	return administrative(s, command, func(j job) error {
 		element, feeds, err := j.feeds()
 		if err != nil {
