@@ -2,10 +2,14 @@ package sight
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
+	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/belfry-schools/belfry/pkg/testing/apidoctest"
 	"github.com/belfry-schools/belfry/pkg/testing/servicetest"
 	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
 )
@@ -119,12 +123,15 @@ func (w *world) compareSchool(t *testing.T, viewer string, x thing, want string)
 // compareMany checks answers about many: they leave out persons of other schools, and refuse a list that names one.
 func (w *world) compareMany(t *testing.T) {
 	south, class := w.elements["south"].id, w.elements["a class of south"].id
-	for path, names := range map[string]map[string]bool{
+	compared := map[string]map[string]bool{
 		fmt.Sprintf("/api/elements?school=%d", south): {
 			"a room of south": true, "a teacher of both": true, "a pupil of both": true, "a teacher of south": false,
 			"a pupil of south": false,
 		},
 		fmt.Sprintf("/api/elements?namelike=paul&school=%d", south): {
+			"a pupil of both": true, "a pupil of south": false,
+		},
+		fmt.Sprintf("/api/elements?type=Pupil&entity_type=Pupil&school=%d", south): {
 			"a pupil of both": true, "a pupil of south": false,
 		},
 		"/api/timetables?type=Pupil&" + whole: {
@@ -139,7 +146,9 @@ func (w *world) compareMany(t *testing.T) {
 		fmt.Sprintf("/api/free?type=Staff&group=%d&starts_at=2099-09-20&ends_at=2099-09-21", south): {
 			"a teacher of both": true, "a teacher of south": false,
 		},
-	} {
+	}
+	comparesEachFilter(t, slices.Collect(maps.Keys(compared)))
+	for path, names := range compared {
 		for viewer, all := range map[string]bool{
 			"of north": false, "of both": true, "of none": true, "admin": true, "pupil": false, "guest": true,
 			"parent": false,
@@ -162,6 +171,22 @@ func (w *world) compareMany(t *testing.T) {
 	path := fmt.Sprintf("/api/free?type=Staff&near=%d&starts_at=2026-09-20&ends_at=2026-09-21", far)
 	w.clients["of north"].Get(t, path).WantCode(t, http.StatusForbidden)
 	w.clients["of north"].Post(t, fmt.Sprintf("/api/elements/%d/feeds", far), nil).WantCode(t, http.StatusForbidden)
+}
+
+// comparesEachFilter fails for a filter of GET /api/elements that no path has: one by a field that the list form lacks
+// would tell this field of persons who are seen in list form only.
+func comparesEachFilter(t *testing.T, paths []string) {
+	t.Helper()
+	asked := url.Values{"after": nil, "limit": nil, "name": nil} // pages; compareSchool searches by the whole name
+	for _, path := range paths {
+		if u, err := url.Parse(path); err == nil && u.Path == "/api/elements" {
+			maps.Copy(asked, u.Query())
+		}
+	}
+	for _, parameter := range apidoctest.Operations(t)["GET /api/elements"].Parameters {
+		valuetest.Holds(t, parameter.Value.In != "query" || asked.Has(parameter.Value.Name),
+			"no path of compareMany asks with %s", parameter.Value.Name)
+	}
 }
 
 // compareMove moves a pupil to the other school: all answers, and feeds, follow at once.
