@@ -32,7 +32,7 @@ func (c *Client) BookWith(ctx context.Context, fields any, elements []int64, cla
 }
 
 // DeleteEvent deletes an event and others of its series, those of the scope: one, following or all. It returns those
-// that stay, because the caller may not delete them. An answer other than success is an *Error.
+// that stay, each with the reason. An answer other than success is an *Error.
 func (c *Client) DeleteEvent(ctx context.Context, id int64, scope string) (leftOut []Record, err error) {
 	r := request{
 		method: http.MethodDelete, path: fmt.Sprintf("/api/events/%d", id), query: url.Values{"scope": {scope}},

@@ -1913,7 +1913,7 @@ type LeftAsTheyWere = []struct {
 	ID    int64 `json:"id"`
 	Place int   `json:"place"`
 
-	// Reason changed: it was changed individually before. overtaken: another call booked, added to or changed it while this change was written. forbidden: the caller may not change or delete it.
+	// Reason changed: it was changed individually before. overtaken: another call booked, added to or changed it while this change or deletion was written. forbidden: the caller may not change or delete it.
 	Reason interface{} `json:"reason"`
 
 	// StartsAt The start that it keeps; null if it is deleted or the caller does not see it.

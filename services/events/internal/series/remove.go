@@ -1,8 +1,10 @@
 package series
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/journal/audit"
@@ -32,9 +34,9 @@ type Removal struct {
 }
 
 // Remove deletes an event, and with it those of its series that the scope covers; an event without a series is deleted
-// alone. It returns those that p may not delete individually, which stay. It returns the errors of event.Service.Delete
-// for the event named, and Conflict while the series is being made or changed, or the event keeps changing. When the
-// process dies, another deletes the rest.
+// alone. It returns those that stay: p may not delete them individually, or they were changed meanwhile, after which p
+// might not. It returns the errors of event.Service.Delete for the event named, and Conflict while the series is being
+// made or changed, or the event keeps changing. When the process dies, another deletes the rest.
 func (s *Service) Remove(ctx context.Context, p principal.Principal, id int64, r Removal) ([]KeptEvent, error) {
 	if r.Scope == One {
 		return nil, s.o.Events.Delete(ctx, p, id, r.Match, s.isMade(ctx))
@@ -65,37 +67,48 @@ func (s *Service) removeSeveral(ctx context.Context, p principal.Principal, id i
 	if err != nil {
 		return nil, err
 	}
-	var ids []int64
+	ending := Ending{
+		Since: time.Now().UTC().Truncate(time.Millisecond), Actor: audit.ActorOf(ctx),
+		EventID: e.ID, Version: e.Version,
+	}
 	var kept []KeptEvent
 	for i, other := range covered {
-		if access[i].Edits {
-			ids = append(ids, other.ID)
+		if !access[i].Edits {
+			kept = append(kept, keptAs(other, Forbidden))
 			continue
 		}
-		kept = append(kept, KeptEvent{Kept{Place: other.Place, EventID: other.ID, Reason: Forbidden}, other})
+		version := other.Version
+		if access[i].Owns {
+			version = 0
+		}
+		ending.Events, ending.Versions = append(ending.Events, other.ID), append(ending.Versions, version)
 	}
-	if err := s.endEvents(ctx, e, ids); err != nil {
+	overtaken, err := s.endEvents(ctx, e.SeriesID, ending)
+	if err != nil {
 		return nil, record.Missing(err, event.Record, id)
 	}
+	kept = append(kept, overtaken...)
+	slices.SortFunc(kept, func(a, b KeptEvent) int { return cmp.Compare(a.Place, b.Place) })
 	return s.trimKept(ctx, p, kept)
 }
 
-// endEvents deletes the event named and others of its series; a dry run only says whether that is possible now.
-// ErrOutdated when the event named was changed or deleted meanwhile, perhaps by a concurrent deletion.
-func (s *Service) endEvents(ctx context.Context, named event.Event, ids []int64) error {
+func keptAs(e event.Event, reason Reason) KeptEvent {
+	return KeptEvent{Kept{Place: e.Place, EventID: e.ID, Reason: reason}, e}
+}
+
+// endEvents deletes the event named and others of a series, and returns those that stay because they were changed; a
+// dry run only says whether that is possible now. ErrOutdated when the event named was changed or deleted meanwhile,
+// perhaps by a concurrent deletion.
+func (s *Service) endEvents(ctx context.Context, id int64, ending Ending) (overtaken []KeptEvent, err error) {
 	if record.IsDryRun(ctx) {
-		found, err := s.o.Store.Get(ctx, named.SeriesID)
+		found, err := s.o.Store.Get(ctx, id)
 		if err != nil {
-			return err
+			return nil, err
 		}
-		return found.unchanging()
-	}
-	ending := Ending{
-		Since: time.Now().UTC().Truncate(time.Millisecond), Actor: audit.ActorOf(ctx),
-		EventID: named.ID, Version: named.Version, Events: ids,
+		return nil, found.unchanging()
 	}
 	begun := false // a deletion, before
-	found, err := s.o.Store.Change(ctx, named.SeriesID, func(x *Series) error {
+	found, err := s.o.Store.Change(ctx, id, func(x *Series) error {
 		if err := x.unchanging(); err != nil {
 			return err
 		}
@@ -107,12 +120,12 @@ func (s *Service) endEvents(ctx context.Context, named event.Event, ids []int64)
 	})
 	switch {
 	case err != nil:
-		return err
+		return nil, err
 	case begun:
 		if _, err = s.finish(ctx, found); err == nil {
 			err = event.ErrOutdated
 		}
-		return err
+		return nil, err
 	}
 	err = s.endNamed(ctx, found)
 	if errors.Is(err, event.ErrOutdated) || errors.Is(err, record.ErrNotFound) {
@@ -128,9 +141,9 @@ func (s *Service) endEvents(ctx context.Context, named event.Event, ids []int64)
 		}
 	}
 	if err == nil {
-		_, err = s.endOthers(ctx, found)
+		_, overtaken, err = s.endOthers(ctx, found)
 	}
-	return err
+	return overtaken, err
 }
 
 // isMade returns a check that is Conflict for an event of a series that is being made: the event would be stored again.
@@ -174,7 +187,8 @@ func (s *Service) end(ctx context.Context, ending Series) (Series, error) {
 			return Series{}, err
 		}
 	}
-	return s.endOthers(ctx, ending)
+	ended, _, err := s.endOthers(ctx, ending)
+	return ended, err
 }
 
 // endNamed deletes the event named, and then records that in the series, which restores the deletion of the others if a
@@ -201,14 +215,32 @@ func (s *Service) endNamed(ctx context.Context, ending Series) error {
 	return err
 }
 
-// endOthers deletes the others.
-func (s *Service) endOthers(ctx context.Context, ending Series) (Series, error) {
-	if err := forEach(ctx, ending.Ending.Events, func(ctx context.Context, _ int, id int64) error {
-		return existing(s.o.EventStore.Delete(ctx, id, always))
+// endOthers deletes the others, and returns those that stay because they were changed.
+func (s *Service) endOthers(ctx context.Context, ending Series) (ended Series, overtaken []KeptEvent, err error) {
+	versions := ending.Ending.Versions
+	changed := make([]event.Event, len(ending.Ending.Events))
+	if err := forEach(ctx, ending.Ending.Events, func(ctx context.Context, i int, id int64) error {
+		err := s.o.EventStore.Delete(ctx, id, func(e *event.Event) error {
+			if i < len(versions) && versions[i] != 0 && versions[i] != e.Version {
+				changed[i] = *e
+				return event.ErrOutdated
+			}
+			return nil
+		})
+		if errors.Is(err, event.ErrOutdated) {
+			return nil
+		}
+		return existing(err)
 	}); err != nil {
-		return Series{}, err
+		return Series{}, nil, err
 	}
-	return s.ended(ctx, ending)
+	for _, e := range changed {
+		if e.ID != 0 {
+			overtaken = append(overtaken, keptAs(e, Overtaken))
+		}
+	}
+	ended, err = s.ended(ctx, ending)
+	return ended, overtaken, err
 }
 
 // ended records in the series that a deletion of several events is complete.

@@ -9,6 +9,8 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/testing/valuetest"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -146,6 +148,63 @@ func TestDecisionsPart1_IfMatch_OfSeveralEventsHoldsUntilTheOneNamedIsDeleted(t 
 		if got := problem.As(err); (err == nil) != (c.kind == 0) || got != nil && got.Kind != c.kind ||
 			len(m.events) != c.left || m.series.Ending != nil {
 			t.Errorf("%s: %v, left %v, %+v", name, err, m.events, m.series.Ending)
+		}
+	}
+}
+
+// secret are categories, of which one is confidential.
+type secret struct {
+	event.Categories
+	id int64
+}
+
+func (c secret) Find(_ context.Context, ids []int64, _ []string) (found []category.Category, err error) {
+	for _, id := range ids {
+		found = append(found, category.Category{ID: id, Flags: category.Flags{Confidential: id == c.id}})
+	}
+	return found, nil
+}
+
+// Whether another event of the series may be deleted was decided before the first was, and it was deleted although it
+// had become confidential since. Its owner may delete it whatever it is.
+func TestDecisionsPart9_WhatBecomesConfidentialWhileASeriesIsDeletedStays(t *testing.T) {
+	const owner, editor, named, next, lesson, care = 1, 2, 11, 12, 21, 22
+	for who, c := range map[string]struct {
+		user int64
+		dies bool // after the event named is deleted, so that another process goes on
+		left int
+	}{
+		"who may edit all events": {editor, false, 1}, "and another process goes on": {editor, true, 1},
+		"the owner": {owner, false, 0}, "the owner, and another process goes on": {owner, true, 0},
+	} {
+		m := &memory{series: Series{ID: 1, State: Made}, events: map[int64]event.Event{
+			named: {ID: named, SeriesID: 1, Place: 1, OwnerID: owner, Version: 3, CategoryID: lesson},
+			next:  {ID: next, SeriesID: 1, Place: 2, OwnerID: owner, Version: 5, CategoryID: lesson},
+		}}
+		m.other = func() {
+			e := m.events[next]
+			e.Version, e.CategoryID = e.Version+1, care
+			m.events[next] = e
+		}
+		o := Options{Store: kept{m: m}, EventStore: single{m: m}, Events: event.New(event.Options{
+			Store: single{m: m}, Categories: secret{id: care},
+		})}
+		if c.dies {
+			o.EventStore = dying{single{m: m}, next}
+		}
+		p := principal.Principal{
+			UserID: c.user, Kind: principal.Staff, Permissions: principal.Permissions{EditAllEvents: true},
+		}
+		stays, err := New(o).Remove(t.Context(), p, named, Removal{All, record.Match{}})
+		if c.dies {
+			valuetest.Holds(t, errors.Is(err, context.DeadlineExceeded), "%s: %v", who, err)
+			o.EventStore = single{m: m}
+			_, err = New(o).finish(t.Context(), m.series)
+		} else if len(stays) != c.left || c.left > 0 && (stays[0].EventID != next || stays[0].Reason != Overtaken) {
+			t.Errorf("%s: %+v stay", who, stays)
+		}
+		if err != nil || len(m.events) != c.left || m.events[named].ID != 0 || m.series.Ending != nil {
+			t.Errorf("%s: %v, left %v, %+v", who, err, m.events, m.series.Ending)
 		}
 	}
 }

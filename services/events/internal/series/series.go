@@ -61,7 +61,9 @@ type Ending struct {
 	EventID int64       `bson:"event_id"` // the event named
 	Version int64       `bson:"version"`
 	Events  []int64     `bson:"events"`
-	Decided bool        `bson:"decided,omitempty"` // the event named was deleted, so the others must be
+	// Versions are those at which alone the Events are deleted; 0: at any, as for those beyond its end.
+	Versions []int64 `bson:"versions,omitempty"`
+	Decided  bool    `bson:"decided,omitempty"` // the event named was deleted, so the others must be
 }
 
 // Repeat says how a series repeats.
@@ -98,7 +100,7 @@ const (
 	Outside   Reason = "during"     // its day is none of those
 	Within    Reason = "not_during" // one of its days is one of those of a calendar
 	Clashes   Reason = "clash"      // an element is taken up
-	Overtaken Reason = "overtaken"  // its element was booked, or it was deleted, while the series was made
+	Overtaken Reason = "overtaken"  // another call wrote it, or booked its element, meanwhile
 	Changed   Reason = "changed"    // of a change: it was changed by itself before
 	Deleted   Reason = "deleted"    // of a change: it was deleted meanwhile
 	Forbidden Reason = "forbidden"  // of a change or a deletion: the caller may not change it
