@@ -44,8 +44,9 @@ type Delivery struct {
 	WebhookID   int64            `bson:"webhook_id"`
 	NoticeID    string           `bson:"notice_id"`
 	Kind        event.NoticeKind `bson:"kind"`
-	EventID     int64            `bson:"event_id"` // 0: of a test
-	Position    int64            `bson:"position"` // among the notices of the event
+	EventID     int64            `bson:"event_id"`              // 0: of a test
+	CategoryID  int64            `bson:"category_id,omitempty"` // the event's; 0: of a test
+	Position    int64            `bson:"position"`              // among the notices of the event
 	At          time.Time        `bson:"at"`
 	DueAt       time.Time        `bson:"due_at"` // when it may be tried next
 	State       State            `bson:"state"`
@@ -53,8 +54,9 @@ type Delivery struct {
 	AttemptedAt time.Time        `bson:"attempted_at,omitempty"`
 	Code        int              `bson:"code,omitempty"`  // that the receiver last answered; 0: none
 	Error       string           `bson:"error,omitempty"` // what was wrong at the last attempt
-	Body        []byte           `bson:"body"`            // sent the same in each attempt
-	Once        bool             `bson:"once"`            // tried once
+	// Body is sent the same in each attempt until the category becomes confidential.
+	Body []byte `bson:"body"`
+	Once bool   `bson:"once"` // tried once
 }
 
 // cloudEvent is the body of a delivery: a CloudEvent 1.0 in the structured mode of the JSON format.
@@ -114,8 +116,8 @@ func (s *Service) delivery(w Webhook, n Notice, elements map[int64]fact.Element)
 		data.Entries[i] = entry
 	}
 	d := Delivery{
-		WebhookID: w.ID, NoticeID: n.ID, Kind: n.Kind, EventID: n.Event.ID, Position: n.Position, At: n.At, DueAt: n.At,
-		State: Waiting,
+		WebhookID: w.ID, NoticeID: n.ID, Kind: n.Kind, EventID: n.Event.ID, CategoryID: n.Event.CategoryID,
+		Position: n.Position, At: n.At, DueAt: n.At, State: Waiting,
 	}
 	d.Body = s.envelope(d, data)
 	return d
@@ -132,6 +134,19 @@ func (s *Service) envelope(d Delivery, data any) []byte {
 	}
 	body, _ := json.Marshal(e) // numbers, texts and times always encode
 	return body
+}
+
+// withoutTexts is the body of a delivery as it is made of a redacted notice.
+func withoutTexts(body []byte) []byte {
+	var data noticeData
+	e := cloudEvent{Data: &data}
+	_ = json.Unmarshal(body, &e) // envelope made it
+	data.Event.Body = event.RedactedBody
+	for i := range data.Entries {
+		data.Entries[i].Reason = ""
+	}
+	redacted, _ := json.Marshal(e)
+	return redacted
 }
 
 // deliver runs a queue for each active webhook until ctx ends, so that no receiver waits for another.
@@ -207,6 +222,13 @@ func (s *Service) nextDelivery(ctx context.Context, w Webhook) (Delivery, bool, 
 
 // deliverOne makes one attempt and stores its result. An attempt that ctx interrupted does not count.
 func (s *Service) deliverOne(ctx context.Context, w Webhook, d Delivery) error {
+	secret, err := s.confidential(ctx, d.CategoryID)
+	if err != nil {
+		return err
+	}
+	if secret[d.CategoryID] {
+		d.Body = withoutTexts(d.Body)
+	}
 	code, fault := s.Webhooks.Attempt(ctx, w, d)
 	if ctx.Err() != nil && code == 0 {
 		return ctx.Err()

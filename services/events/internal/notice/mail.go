@@ -6,12 +6,10 @@ import (
 	"fmt"
 	"math/rand/v2"
 	netmail "net/mail"
-	"slices"
 	"time"
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
-	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -105,14 +103,9 @@ func (s *Service) sendTo(ctx context.Context, userID int64, to netmail.Address, 
 
 // redact hides the titles of events whose categories have become confidential since the items were made.
 func (s *Service) redact(ctx context.Context, items []Item) error {
-	ids := distinct(sequence.Map(items, func(i Item) int64 { return i.CategoryID }))
-	if len(ids) == 0 {
-		return nil
-	}
-	of, err := s.Categories.Find(ctx, ids, nil)
-	secret := slices.DeleteFunc(of, func(c category.Category) bool { return !c.Confidential })
+	secret, err := s.confidential(ctx, sequence.Map(items, func(i Item) int64 { return i.CategoryID })...)
 	for i, item := range items {
-		if slices.ContainsFunc(secret, func(c category.Category) bool { return c.ID == item.CategoryID }) {
+		if secret[item.CategoryID] {
 			items[i].Title = event.RedactedBody
 		}
 	}

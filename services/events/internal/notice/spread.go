@@ -86,8 +86,8 @@ func (s *Service) spreadOne(ctx context.Context, n Notice) error {
 // redacted is a notice for those who may not know what a confidential event is: without its title, and without the
 // reasons of decisions (decisions, part 9).
 func (s *Service) redacted(ctx context.Context, n Notice) (Notice, error) {
-	of, err := s.Categories.Find(ctx, []int64{n.Event.CategoryID}, nil)
-	if len(of) > 0 && of[0].Confidential {
+	secret, err := s.confidential(ctx, n.Event.CategoryID)
+	if secret[n.Event.CategoryID] {
 		n.Event.Body = event.RedactedBody
 		n.Entries = slices.Clone(n.Entries)
 		for i := range n.Entries {
@@ -95,6 +95,20 @@ func (s *Service) redacted(ctx context.Context, n Notice) (Notice, error) {
 		}
 	}
 	return n, err
+}
+
+// confidential returns those of the categories, 0 for none, that are confidential now.
+func (s *Service) confidential(ctx context.Context, ids ...int64) (map[int64]bool, error) {
+	secret := map[int64]bool{}
+	ids = distinct(ids)
+	if len(ids) == 0 {
+		return secret, nil
+	}
+	of, err := s.Categories.Find(ctx, ids, nil)
+	for _, c := range of {
+		secret[c.ID] = c.Confidential
+	}
+	return secret, err
 }
 
 // elementIDs returns the elements and groups that a notice names, each once.

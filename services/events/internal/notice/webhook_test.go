@@ -66,6 +66,25 @@ func TestWebhook_ADeliveryIsASignedCloudEvent(t *testing.T) {
 	}
 }
 
+// A delivery that waited showed the title and the reasons of an event whose category had become confidential meanwhile.
+func TestDecisionsPart9_AWebhookThatWaitedIsSentNeitherTitleNorReasonOfWhatHasBecomeConfidential(t *testing.T) {
+	t.Parallel()
+	o := open(t, storetest.Mongo(t), allowLocal)
+	o.Categories = &soonSecret{}
+	r := receivers.NewEndpoint(t)
+	o.webhook(t, r.URL)
+	n := confirmed(7, 1)
+	n.Event.CategoryID = 9
+	o.tell(t, n)
+	o.start(t)
+	timetest.Eventually(t, "the delivery", soon, func() bool { return len(r.Taken()) == 1 })
+	const event = `"data":{"event":{"id":7,"body":"Busy","starts_at":"2026-09-07T19:00:00.000+01:00","ends_at":"2026-09-07T21:00:00.000+01:00","all_day":false,"owner_id":3},` +
+		`"actor_id":1,"entries":[{"commitment_id":71,"status":"confirmed","reason":"",` +
+		`"element":{"id":100,"name":"Public \u003ccalendar\u003e","entity_type":"Property","entity_id":100,"valid":true},"added_by":5,"decided_by":1}]}}`
+	got := r.Taken()[0].Body
+	valuetest.Holds(t, strings.HasSuffix(got, `"datacontenttype":"application/json",`+event), "got %s", got)
+}
+
 // Nothing of a dead receiver shows at the others, and nothing is lost or out of order when it comes back.
 func TestWebhook_ADeadReceiverDelaysNobodyElseAndMissesNothing(t *testing.T) {
 	t.Parallel()
