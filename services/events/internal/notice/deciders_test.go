@@ -29,9 +29,14 @@ func (secret) Find(_ context.Context, ids []int64, _ []string) ([]category.Categ
 	return []category.Category{{ID: ids[0], Flags: category.Flags{Confidential: true}}}, nil
 }
 
+// away stands in for the store: no event exists any more.
+type away struct{ Store }
+
+func (away) CategoriesOf(context.Context, []int64) (map[int64]int64, error) { return nil, nil }
+
 // Webhooks were sent the reasons of decisions about confidential events, which answers show only to those concerned.
 func TestDecisionsPart9_AWebhookIsSentNeitherTitleNorReasonOfAConfidentialEvent(t *testing.T) {
-	s := &Service{Options: Options{Categories: secret{}}}
+	s := &Service{Options: Options{Store: away{}, Categories: secret{}}}
 	n := Notice{Notice: event.Notice{
 		Event:   event.NoticeEvent{Body: "Mia is excluded", CategoryID: 9},
 		Entries: []event.Entry{{Reason: "Mia is ill"}},

@@ -54,7 +54,7 @@ type Delivery struct {
 	AttemptedAt time.Time        `bson:"attempted_at,omitempty"`
 	Code        int              `bson:"code,omitempty"`  // that the receiver last answered; 0: none
 	Error       string           `bson:"error,omitempty"` // what was wrong at the last attempt
-	// Body is sent the same in each attempt until the category becomes confidential.
+	// Body is sent the same in each attempt until the event becomes confidential.
 	Body []byte `bson:"body"`
 	Once bool   `bson:"once"` // tried once
 }
@@ -222,11 +222,11 @@ func (s *Service) nextDelivery(ctx context.Context, w Webhook) (Delivery, bool, 
 
 // deliverOne makes one attempt and stores its result. An attempt that ctx interrupted does not count.
 func (s *Service) deliverOne(ctx context.Context, w Webhook, d Delivery) error {
-	secret, err := s.confidential(ctx, d.CategoryID)
+	secret, err := s.confidential(ctx, []event.NoticeEvent{{ID: d.EventID, CategoryID: d.CategoryID}})
 	if err != nil {
 		return err
 	}
-	if secret[d.CategoryID] {
+	if secret[0] {
 		d.Body = withoutTexts(d.Body)
 	}
 	code, fault := s.Webhooks.Attempt(ctx, w, d)

@@ -101,11 +101,13 @@ func (s *Service) sendTo(ctx context.Context, userID int64, to netmail.Address, 
 	return fmt.Errorf("the mail server: %w", err)
 }
 
-// redact hides the titles of events whose categories have become confidential since the items were made.
+// redact hides the titles of events that have become confidential since the items were made.
 func (s *Service) redact(ctx context.Context, items []Item) error {
-	secret, err := s.confidential(ctx, sequence.Map(items, func(i Item) int64 { return i.CategoryID })...)
-	for i, item := range items {
-		if secret[item.CategoryID] {
+	secret, err := s.confidential(ctx, sequence.Map(items, func(i Item) event.NoticeEvent {
+		return event.NoticeEvent{ID: i.EventID, CategoryID: i.CategoryID}
+	}))
+	for i := range secret {
+		if secret[i] {
 			items[i].Title = event.RedactedBody
 		}
 	}

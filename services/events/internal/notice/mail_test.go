@@ -2,6 +2,7 @@ package notice_test
 
 import (
 	"context"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/emersion/go-smtp"
 
+	"github.com/belfry-schools/belfry/pkg/mongostore"
 	"github.com/belfry-schools/belfry/pkg/testing/errortest"
 	"github.com/belfry-schools/belfry/pkg/testing/receivers"
 	"github.com/belfry-schools/belfry/pkg/testing/storetest"
@@ -18,6 +20,7 @@ import (
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
 	"github.com/belfry-schools/belfry/services/events/internal/sender"
+	"github.com/belfry-schools/belfry/services/events/internal/store"
 )
 
 // mailServer is one with STARTTLS that takes nothing without.
@@ -160,13 +163,14 @@ func TestMail_ADigestGathersWhatComesWithinTheInterval(t *testing.T) {
 	timetest.Eventually(t, "the next digest", soon, func() bool { return len(server.To(keeperMail)) == 2 })
 }
 
+// greylisted is a refusal for now.
+var greylisted = &smtp.SMTPError{Code: 450, EnhancedCode: smtp.EnhancedCode{4, 2, 0}, Message: "greylisted"}
+
 // The days of a digest counted as days of trying, so the first temporary refusal of a week's digest was its last.
 func TestMail_AWeeksDigestIsRetriedForFiveDaysToo(t *testing.T) {
 	t.Parallel()
 	server := mailServer(t)
-	server.Refuse(func(string) error {
-		return &smtp.SMTPError{Code: 450, EnhancedCode: smtp.EnhancedCode{4, 2, 0}, Message: "greylisted"}
-	})
+	server.Refuse(func(string) error { return greylisted })
 	const week = 7 * 24 * time.Hour
 	o := open(t, storetest.Mongo(t), mailBy(server), func(s *sender.Settings) { s.MailDigest = week })
 	old := notice.Notice{ID: "old", At: time.Now().UTC().Add(-week), Notice: pending(1, 1)}
@@ -202,6 +206,44 @@ func TestDecisionsPart9_AMailThatWaitedHidesWhatHasBecomeConfidential(t *testing
 		timetest.Eventually(t, "the mail to "+to, soon, func() bool { return len(server.To(to)) == 1 })
 		valuetest.Same(t, server.To(to)[0].Subject, want, to)
 	}
+}
+
+// care are categories, of which only the one with that id is confidential.
+type care int64
+
+func (c care) Find(_ context.Context, ids []int64, _ []string) (found []category.Category, err error) {
+	for _, id := range ids {
+		found = append(found, category.Category{ID: id, Flags: category.Flags{Confidential: id == int64(c)}})
+	}
+	return found, nil
+}
+
+// What waited showed the title of an event that had been moved into a confidential category meanwhile.
+func TestDecisionsPart9_WhatWaitedHidesAnEventThatHasBecomeConfidential(t *testing.T) {
+	t.Parallel()
+	server, r := mailServer(t), receivers.NewEndpoint(t)
+	r.Answer(http.StatusServiceUnavailable)
+	server.Refuse(func(string) error { return greylisted })
+	o := open(t, storetest.Mongo(t), allowLocal, mailBy(server))
+	o.Categories = care(8)
+	o.webhook(t, r.URL)
+	n := confirmed(1, 1)
+	n.Event.CategoryID = 9
+	o.tell(t, n)
+	o.start(t)
+	timetest.Eventually(t, "the refusals", soon, func() bool {
+		return len(r.Got()) > 0 && strings.Count(o.log.String(), "a mail is sent later") >= 2
+	})
+	events := store.NewEvents(o.db, mongostore.NewIDs(o.db), timetest.London(t), nil)
+	errortest.None(t, errortest.Of(events.Insert(t.Context(), []event.Event{{ID: 1, CategoryID: 8}})))
+	server.Refuse(nil)
+	r.Answer(http.StatusNoContent)
+	for to, want := range map[string]string{"ann@school.example": "Decided: Busy", ownerMail: "Decided: Concert 1"} {
+		timetest.Eventually(t, "the mail to "+to, time.Minute, func() bool { return len(server.To(to)) == 1 })
+		valuetest.Same(t, server.To(to)[0].Subject, want, to)
+	}
+	timetest.Eventually(t, "the delivery", time.Minute, func() bool { return len(r.Taken()) == 1 })
+	valuetest.Has(t, r.Taken()[0].Body, `"body":"Busy"`)
 }
 
 func TestMail_ARefusedReaderDelaysNobodyElse(t *testing.T) {

@@ -65,6 +65,9 @@ type Store interface {
 	// KeepDelivery stores the state of a delivery.
 	KeepDelivery(ctx context.Context, d Delivery) error
 
+	// CategoriesOf returns the categories that those of the events that exist are in now, by event.
+	CategoriesOf(ctx context.Context, eventIDs []int64) (map[int64]int64, error)
+
 	// Forget removes notices, items and deliveries from before a time.
 	Forget(ctx context.Context, before time.Time) error
 	// Lead runs work while no other replica does, as mongostore.WithLease does.

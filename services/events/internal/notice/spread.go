@@ -11,6 +11,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
+	"github.com/belfry-schools/belfry/services/events/internal/category"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
 
@@ -86,27 +87,44 @@ func (s *Service) spreadOne(ctx context.Context, n Notice) error {
 // redacted is a notice for those who may not know what a confidential event is: without its title, and without the
 // reasons of decisions (decisions, part 9).
 func (s *Service) redacted(ctx context.Context, n Notice) (Notice, error) {
-	secret, err := s.confidential(ctx, n.Event.CategoryID)
-	if secret[n.Event.CategoryID] {
-		n.Event.Body = event.RedactedBody
-		n.Entries = slices.Clone(n.Entries)
-		for i := range n.Entries {
-			n.Entries[i].Reason = ""
-		}
+	secret, err := s.confidential(ctx, []event.NoticeEvent{n.Event})
+	if err != nil || !secret[0] {
+		return n, err
 	}
-	return n, err
+	n.Event.Body = event.RedactedBody
+	n.Entries = slices.Clone(n.Entries)
+	for i := range n.Entries {
+		n.Entries[i].Reason = ""
+	}
+	return n, nil
 }
 
-// confidential returns those of the categories, 0 for none, that are confidential now.
-func (s *Service) confidential(ctx context.Context, ids ...int64) (map[int64]bool, error) {
-	secret := map[int64]bool{}
-	ids = distinct(ids)
+// confidential says of each of the events of notices whether it is confidential now: by the category of the notice, or
+// by the one that the event is in. One without a category is not.
+func (s *Service) confidential(ctx context.Context, events []event.NoticeEvent) ([]bool, error) {
+	secret := make([]bool, len(events))
+	var ids []int64
+	for _, e := range events {
+		if e.CategoryID != 0 {
+			ids = append(ids, e.ID)
+		}
+	}
 	if len(ids) == 0 {
 		return secret, nil
 	}
-	of, err := s.Categories.Find(ctx, ids, nil)
-	for _, c := range of {
-		secret[c.ID] = c.Confidential
+	now, err := s.Store.CategoriesOf(ctx, distinct(ids))
+	if err != nil {
+		return nil, err
+	}
+	categories := slices.Collect(maps.Values(now))
+	for _, e := range events {
+		categories = append(categories, e.CategoryID)
+	}
+	of, err := s.Categories.Find(ctx, distinct(categories), nil)
+	for i, e := range events {
+		secret[i] = e.CategoryID != 0 && slices.ContainsFunc(of, func(c category.Category) bool {
+			return c.Confidential && (c.ID == e.CategoryID || c.ID == now[e.ID])
+		})
 	}
 	return secret, err
 }

@@ -27,6 +27,7 @@ const spreadEvents = 100
 // Notices are the collections notices, notice_mails, webhooks and webhook_deliveries. It implements notice.Store.
 type Notices struct {
 	notices, mails, deliveries *mongo.Collection // not audited: they follow from what is
+	events                     *mongo.Collection // read alone
 	leases                     *mongo.Collection
 	webhooks                   *journal.Collection[webhookDocument, notice.Webhook]
 	ids                        *mongostore.IDs
@@ -38,6 +39,7 @@ func NewNotices(db *mongo.Database, ids *mongostore.IDs) *Notices {
 		notices:    db.Collection("notices"),
 		mails:      db.Collection("notice_mails"),
 		deliveries: db.Collection("webhook_deliveries"),
+		events:     EventsCollection(db),
 		leases:     db.Collection("notice_leases"),
 		ids:        ids,
 		webhooks: journal.New(journal.Options[webhookDocument, notice.Webhook]{
@@ -45,6 +47,19 @@ func NewNotices(db *mongo.Database, ids *mongostore.IDs) *Notices {
 			Entry: webhookEntry,
 		}),
 	}
+}
+
+// CategoriesOf implements notice.Store, by the index of ids.
+func (s *Notices) CategoriesOf(ctx context.Context, eventIDs []int64) (map[int64]int64, error) {
+	found, err := mongostore.Find[eventDocument](ctx, s.events, idsFilter(eventIDs),
+		options.Find().SetProjection(bson.D{{Key: "category_id", Value: 1}}))
+	of := make(map[int64]int64, len(found))
+	for _, d := range found {
+		if d.Event.CategoryID != 0 { // else it is deleted
+			of[d.ID] = d.Event.CategoryID
+		}
+	}
+	return of, err
 }
 
 // Lead implements notice.Store.
