@@ -7,6 +7,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/record/form"
 	"github.com/belfry-schools/belfry/services/events/internal/category"
@@ -76,5 +77,38 @@ func TestAnAddOfAHiddenElementThatAnotherAddsMeanwhileIsAnswered(t *testing.T) {
 	v, err := s.Add(t.Context(), p, 7, NewSubmission([]Submitted{{ID: mate}}))
 	if err != nil || len(v.Commitments) != 0 || len(v.Failures) != 1 || v.Failures[0].Status != "" {
 		t.Errorf("%+v: %v", v, err)
+	}
+}
+
+// keptBy is an elements service in which the user of that id administers the element of that id.
+type keptBy struct {
+	allPupils
+	user, element int64
+}
+
+func (k keptBy) Facts(ctx context.Context, q fact.ElementsQuestion) ([]fact.Element, error) {
+	facts, err := k.allPupils.Facts(ctx, q)
+	for i := range facts {
+		if facts[i].ID == k.element {
+			facts[i].Administrators = []int64{k.user}
+		}
+	}
+	return facts, err
+}
+
+// An administrator of a group may take back what was allocated from it. One that was booked by itself meanwhile was
+// taken off too.
+func TestDecisionsPart4_WhatIsNoAllocationAnyMoreIsNotTheGroupsAdministratorsToTakeOff(t *testing.T) {
+	const keeper, buses, bus = 41, 42, 43
+	s := New(Options{
+		Store: overtaken{e: Event{
+			ID: 7, OwnerID: viewer, Commitments: []Commitment{{ID: 1, ElementID: bus, RequestID: 5}},
+			Requests: []Request{{ID: 5, ElementID: buses, Quantity: 1}},
+		}, added: bus},
+		Elements: keptBy{user: keeper, element: buses}, Categories: categoryless{},
+	})
+	p := principal.Principal{UserID: keeper, Kind: principal.Staff}
+	if err := s.DeleteElement(t.Context(), p, 7, bus, record.Match{}); !problem.Is(err, problem.Forbidden) {
+		t.Error(err)
 	}
 }

@@ -3,13 +3,13 @@ package event
 import (
 	"context"
 	"errors"
-	"maps"
-	"slices"
 	"strconv"
 
+	"github.com/belfry-schools/belfry/pkg/neighbour/fact"
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // Delete deletes an event with its commitments and requests; its notes follow by message (contract 4.2 rule 11).
@@ -57,7 +57,8 @@ func (s *Service) Editable(ctx context.Context, p principal.Principal, id int64,
 func (s *Service) DeleteCommitment(ctx context.Context, p principal.Principal, id int64) error {
 	e, err := s.o.Store.GetByCommitment(ctx, id)
 	if err == nil {
-		err = s.takeOff(ctx, p, e, e.concerned(id), func(e *Event, there entries, regardless bool) error {
+		concerned := func(e *Event) []int64 { return e.concerned(id) }
+		err = s.takeOff(ctx, p, e.ID, concerned, func(e *Event, there entries, regardless bool) error {
 			if c := e.Commitment(id); c == nil || !regardless && !there.commitment(e, *c) {
 				return record.ErrNotFound
 			}
@@ -78,7 +79,9 @@ func (s *Service) DeleteRequest(ctx context.Context, p principal.Principal, id i
 	if err != nil {
 		return record.Missing(err, RequestRecord, id)
 	}
-	err = s.takeOff(ctx, p, e, []int64{e.Request(id).ElementID}, func(e *Event, there entries, regardless bool) error {
+	group := []int64{e.Request(id).ElementID}
+	concerned := func(*Event) []int64 { return group }
+	err = s.takeOff(ctx, p, e.ID, concerned, func(e *Event, there entries, regardless bool) error {
 		if r := e.Request(id); r == nil || !regardless && !there.request(e, *r) {
 			return record.ErrNotFound
 		}
@@ -93,17 +96,16 @@ func (s *Service) DeleteRequest(ctx context.Context, p principal.Principal, id i
 func (s *Service) DeleteElement(
 	ctx context.Context, p principal.Principal, id, element int64, match record.Match,
 ) error {
-	e, err := s.o.Store.Get(ctx, id)
-	if err != nil {
-		return record.Missing(err, Record, id)
-	}
-	concerned := []int64{element}
-	for _, c := range e.Commitments {
-		if c.ElementID == element {
-			concerned = append(concerned, e.concerned(c.ID)...)
+	concerned := func(e *Event) []int64 {
+		of := []int64{element}
+		for _, c := range e.Commitments {
+			if c.ElementID == element {
+				of = append(of, e.concerned(c.ID)...)
+			}
 		}
+		return of
 	}
-	err = s.takeOff(ctx, p, e, concerned, func(e *Event, there entries, _ bool) error {
+	err := s.takeOff(ctx, p, id, concerned, func(e *Event, there entries, _ bool) error {
 		if !there.element(e, element) {
 			return problem.Missing("Element", element)
 		}
@@ -116,24 +118,26 @@ func (s *Service) DeleteElement(
 	return record.Missing(err, Record, id)
 }
 
-// takeOff removes something from an event that was read. Forbidden unless p organises the event, administers one of the
-// elements, or has edit rights on the event, sees it and may know it. Remove returns record.ErrNotFound when another
+// takeOff removes something from an event. Forbidden unless p organises the event, administers one of the elements that
+// it concerns, or has edit rights on the event, sees it and may know it. Remove returns record.ErrNotFound when another
 // call was first, or when it does not exist for p. Regardless says that p may remove it whatever p sees (mayRemove).
 func (s *Service) takeOff(
-	ctx context.Context, p principal.Principal, read Event, elementIDs []int64,
+	ctx context.Context, p principal.Principal, id int64, concerned func(*Event) []int64,
 	remove func(e *Event, there entries, regardless bool) error,
 ) error {
 	there, err := s.entriesFor(ctx, p)
 	if err != nil {
 		return err
 	}
-	if !there.All() || !mayRemove(p, &read) { // its right may depend on the elements' administrators
-		if err := s.fetch(ctx, there.lookup, elementIDs); err != nil {
-			return err
+	_, err = s.o.Store.Change(ctx, id, func(e *Event) error {
+		var elements []fact.Element
+		if !there.All() || !mayRemove(p, e) { // its right may depend on the elements' administrators
+			ids := concerned(e)
+			if err := s.fetch(ctx, there.lookup, ids); err != nil {
+				return err
+			}
+			elements = sequence.Map(ids, func(id int64) fact.Element { return there.elements[id] })
 		}
-	}
-	elements := slices.Collect(maps.Values(there.elements))
-	_, err = s.o.Store.Change(ctx, read.ID, func(e *Event) error {
 		regardless := mayRemove(p, e, elements...)
 		if !regardless {
 			if err := s.mustEdit(ctx, p, e); err != nil {
@@ -149,6 +153,9 @@ func (s *Service) takeOff(
 // that it was allocated to, as they may delete that request with it.
 func (e *Event) concerned(commitmentID int64) []int64 {
 	c := e.Commitment(commitmentID)
+	if c == nil { // another call was first
+		return nil
+	}
 	elements := []int64{c.ElementID}
 	if r := e.Request(c.RequestID); r != nil {
 		elements = append(elements, r.ElementID)
