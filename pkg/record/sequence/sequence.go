@@ -24,6 +24,16 @@ func By[K comparable, T any](items []T, key func(T) K) map[K]T {
 	return found
 }
 
+// Page returns the first items of a list that was read one beyond the limit, and the key after which the next page
+// begins, zero after the last page. More says that there are others than the items.
+func Page[T, K any](items []T, limit int, more bool, key func(T) K) (page []T, next K) {
+	page = items[:min(len(items), limit)]
+	if n := len(page); n > 0 && (more || n < len(items)) {
+		next = key(page[n-1])
+	}
+	return page, next
+}
+
 // Distinct sorts values in place, and returns each once.
 func Distinct[T cmp.Ordered](values []T) []T {
 	slices.Sort(values)

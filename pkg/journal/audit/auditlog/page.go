@@ -55,12 +55,7 @@ func FindNewest[D any](
 ) (found []D, next string, err error) {
 	newest := options.Find().SetSort(mongostore.By("-_id")).SetLimit(int64(limit) + 1)
 	found, more, err := mongostore.FindUpTo[D](ctx, entries, mostRead, filter, newest)
-	if len(found) > limit {
-		found, more = found[:limit], true
-	}
-	if more {
-		next = id(found[len(found)-1])
-	}
+	found, next = sequence.Page(found, limit, more, id)
 	return found, next, err
 }
 

@@ -83,8 +83,7 @@ func (s *Service) eraseElementTexts(p erasure.Person) erasure.Part {
 	list := func(ctx context.Context, after int64, limit int) ([]Element, error) {
 		return s.Store.List(ctx, Filter{}, after, limit)
 	}
-	id := func(e Element) int64 { return e.ID }
-	return erasure.ByID(readAtOnce, list, id, func(ctx context.Context, e Element) (changed int, err error) {
+	return erasure.ByID(readAtOnce, list, idOf, func(ctx context.Context, e Element) (changed int, err error) {
 		if e.ID == p.ElementID || !e.forget(p, texts) {
 			return 0, nil
 		}

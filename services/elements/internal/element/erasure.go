@@ -217,9 +217,9 @@ func (s *Service) namesakes(ctx context.Context, of Element, e *Erasure) (shared
 // readAtOnce is how many elements are read at a time.
 const readAtOnce = 1000
 
-func idsOf(elements []Element) []int64 {
-	return sequence.Map(elements, func(e Element) int64 { return e.ID })
-}
+func idOf(e Element) int64 { return e.ID }
+
+func idsOf(elements []Element) []int64 { return sequence.Map(elements, idOf) }
 
 // GetErasure returns the erasure of an element; a Missing problem when there is none.
 func (s *Service) GetErasure(ctx context.Context, id int64) (Erasure, error) {
@@ -231,9 +231,6 @@ func (s *Service) GetErasure(ctx context.Context, id int64) (Erasure, error) {
 // after the last page.
 func (s *Service) ListErasures(ctx context.Context, after int64, limit int) (page []Erasure, next int64, err error) {
 	page, err = s.Erasures.List(ctx, after, limit+1)
-	if err == nil && len(page) > limit {
-		page = page[:limit]
-		next = page[limit-1].ID
-	}
+	page, next = sequence.Page(page, limit, false, func(e Erasure) int64 { return e.ID })
 	return page, next, err
 }

@@ -37,10 +37,7 @@ func (s *Service) List(ctx context.Context, p principal.Principal, l Listing) (p
 	default:
 		page, err = s.Store.List(ctx, l.Filter, l.After, l.Limit)
 	}
-	if err == nil && len(page) > limit {
-		page = page[:limit]
-		next = page[limit-1].ID
-	}
+	page, next = sequence.Page(page, limit, false, idOf)
 	if err == nil && l.Key != "" {
 		s.recordRead(ctx, s.viewer(p).ElementID, audit.ReadDetail, page...)
 	}
@@ -160,10 +157,5 @@ func pageOf(ids []int64, after int64, limit int) (page []int64, next int64) {
 	if found {
 		from++
 	}
-	page = ids[from:]
-	if len(page) > limit {
-		page = page[:limit]
-		next = page[limit-1]
-	}
-	return page, next
+	return sequence.Page(ids[from:], limit, false, func(id int64) int64 { return id })
 }

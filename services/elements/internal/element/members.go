@@ -54,10 +54,7 @@ func (s *Service) ListMembers(
 	if err != nil {
 		return nil, 0, err
 	}
-	if len(memberships) > limit {
-		memberships = memberships[:limit]
-		next = memberships[limit-1].Member
-	}
+	memberships, next = sequence.Page(memberships, limit, false, func(m Membership) int64 { return m.Member })
 	for _, m := range memberships {
 		for _, run := range m.Days {
 			if on == nil || run.Has(*on) {

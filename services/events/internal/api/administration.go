@@ -23,12 +23,9 @@ func (h handlers) pageOfCategories(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	categories, more, err := h.categories.Page(c.UserContext(), web.Principal(c), after, limit)
-	if err != nil {
-		return err
-	}
-	id := func(k category.Category) int64 { return k.ID }
-	return okPage(c, "eventcategories", categories, more, id, administered)
+	categories, next, err := h.categories.Page(c.UserContext(), web.Principal(c), after, limit)
+	return web.OKList(c, "eventcategories", categories, next, err, administered,
+		func(k category.Category) int64 { return k.ID })
 }
 
 // createCategory is POST /api/admin/eventcategories.
@@ -159,11 +156,8 @@ func (h handlers) exportEvents(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	events, more, err := h.events.Page(c.UserContext(), after, limit)
-	if err != nil {
-		return err
-	}
-	return okPage(c, "events", events, more, func(e event.Event) int64 { return e.ID }, h.shape.exported)
+	events, next, err := h.events.Page(c.UserContext(), after, limit)
+	return web.OKList(c, "events", events, next, err, h.shape.exported, func(e event.Event) int64 { return e.ID })
 }
 
 func (s shape) exported(e event.Event) exportedEvent {

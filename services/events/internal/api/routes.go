@@ -130,13 +130,3 @@ func removes(remove func(context.Context, principal.Principal, int64) error) fib
 		return web.OKUnless(c, remove(c.UserContext(), web.Principal(c), id))
 	})
 }
-
-// okPage answers with a page of records in order of id, after which there may be more.
-func okPage[T, Form any](c *fiber.Ctx, name string, page []T, more bool, id func(T) int64, shape func(T) Form) error {
-	place := func(i int) web.Field { return web.Next(c, id(page[i])) }
-	next := web.Next(c, 0)
-	if more && len(page) > 0 {
-		next = place(len(page) - 1)
-	}
-	return web.OKPage(c, name, sequence.Map(page, shape), next, place)
-}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/web"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 	"github.com/belfry-schools/belfry/services/events/internal/notice"
@@ -46,7 +47,8 @@ func (h handlers) listWebhooks(c *fiber.Ctx) error {
 	}
 	rest := slices.DeleteFunc(all, func(w notice.Webhook) bool { return w.ID <= after })
 	id := func(w notice.Webhook) int64 { return w.ID }
-	return okPage(c, "webhooks", rest[:min(len(rest), limit)], len(rest) > limit, id, h.webhook)
+	rest, next := sequence.Page(rest, limit, false, id)
+	return web.OKList(c, "webhooks", rest, next, nil, h.webhook, id)
 }
 
 // createWebhook is POST /api/admin/webhooks. The endpoint's host is looked up.
@@ -99,11 +101,10 @@ func (h handlers) listDeliveries(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	found, more, err := h.notices.ListDeliveries(c.UserContext(), web.Principal(c), id, before, limit)
-	if err != nil {
-		return err
-	}
-	return okPage(c, "deliveries", found, more, func(d notice.Delivery) int64 { return d.ID }, h.delivery)
+	all, more, err := h.notices.ListDeliveries(c.UserContext(), web.Principal(c), id, before, limit)
+	key := func(d notice.Delivery) int64 { return d.ID }
+	found, next := sequence.Page(all, limit, more, key)
+	return web.OKList(c, "deliveries", found, next, err, h.delivery, key)
 }
 
 // testWebhook is POST /api/admin/webhooks/<id>/test: it adds a delivery that is tried once.

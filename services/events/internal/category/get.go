@@ -92,19 +92,17 @@ func (s *Service) List(ctx context.Context, p principal.Principal, toAvoid bool)
 // All returns the categories, in order of id.
 func (s *Service) All(ctx context.Context) ([]Category, error) { return s.o.Store.List(ctx, 0, 0) }
 
-// Page returns categories for administrators, in order of id: at most limit with an id above after, and whether there
-// are more. Administrators of schools see their schools' own and, though they can't change them, the unprivileged ones
+// Page returns categories for administrators, in order of id: at most limit with an id above after, and the id after
+// which the next page begins, 0 after the last page. Administrators of schools see their schools' own and, though they can't change them, the unprivileged ones
 // of no school.
 func (s *Service) Page(
 	ctx context.Context, p principal.Principal, after int64, limit int,
-) (page []Category, more bool, err error) {
+) (page []Category, next int64, err error) {
 	if p.Permissions.Admin {
 		page, err = s.o.Store.List(ctx, after, limit+1)
 	} else {
 		page, err = s.listAdministered(ctx, p, after)
 	}
-	if len(page) > limit {
-		return page[:limit], true, err
-	}
-	return page, false, err
+	page, next = sequence.Page(page, limit, false, func(c Category) int64 { return c.ID })
+	return page, next, err
 }

@@ -101,13 +101,11 @@ func (s *Service) RequestsIn(
 }
 
 // Page returns events for administrators, in order of id: at most limit with an id above after, fewer when they are
-// large, and whether there are more.
-func (s *Service) Page(ctx context.Context, after int64, limit int) (page []Event, more bool, err error) {
-	page, more, err = s.o.Store.List(ctx, after, limit+1)
-	if len(page) > limit {
-		page, more = page[:limit], true
-	}
-	return page, more, err
+// large, and the id after which the next page begins, 0 after the last page.
+func (s *Service) Page(ctx context.Context, after int64, limit int) (page []Event, next int64, err error) {
+	page, more, err := s.o.Store.List(ctx, after, limit+1)
+	page, next = sequence.Page(page, limit, more, func(e Event) int64 { return e.ID })
+	return page, next, err
 }
 
 // firm says whether no decision on the commitment is pending or negative.

@@ -10,6 +10,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 )
 
@@ -103,11 +104,8 @@ func (s *Service) List(
 		}
 	}
 	users, err = s.Store.List(ctx, f)
-	if err != nil || len(users) <= limit {
-		return users, 0, err
-	}
-	users = users[:limit]
-	return users, users[limit-1].ID, nil
+	users, next = sequence.Page(users, limit, false, func(u User) int64 { return u.ID })
+	return users, next, err
 }
 
 // ListByEmail returns the users with that address in any letter case, active or not, by id (contract 5.5, 5.6); none
