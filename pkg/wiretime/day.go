@@ -35,7 +35,7 @@ func ParseDay(text string) (Day, error) {
 }
 
 // DayOf returns the day that a time has in UTC; [Zone.DayOf] is that of a zone.
-func DayOf(t time.Time) Day { return Day(daysIn(t.Unix())) }
+func DayOf(t time.Time) Day { return Day(math.Floor(float64(t.Unix()) / secondsOfDay)) }
 
 // Date returns 00:00 of the day in UTC, for what its date says; [Zone.Midnight] is an instant of a zone.
 func (d Day) Date() time.Time { return time.Unix(int64(d)*secondsOfDay, 0).UTC() }
@@ -54,13 +54,4 @@ func (d Day) AddDays(n int) Day {
 		return d
 	}
 	return d + Day(n)
-}
-
-// daysIn returns the whole days in seconds since 1970, rounded down before 1970 as well.
-func daysIn(seconds int64) int64 {
-	q := seconds / secondsOfDay
-	if seconds%secondsOfDay < 0 {
-		q--
-	}
-	return q
 }

@@ -59,7 +59,7 @@ func parseByTheBook(z Zone, text string, order DateOrder) (time.Time, bool) {
 		case strings.HasSuffix(layout, "Z07:00"):
 			return wall.Truncate(time.Second), true
 		case len(layout) == len("2006-01-02"):
-			return z.Midnight(Day(daysIn(wall.Unix()))), true
+			return z.Midnight(DayOf(wall)), true
 		default:
 			return z.FromWall(wall), true
 		}
