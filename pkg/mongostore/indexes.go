@@ -12,6 +12,7 @@ import (
 	"go.mongodb.org/mongo-driver/v2/mongo/options"
 
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
+	"github.com/belfry-schools/belfry/pkg/service/background"
 )
 
 // Index declares an index of a collection. A changed definition needs a new name: the old index stays until a
@@ -49,9 +50,7 @@ func EnsureIndexes(ctx context.Context, collection *mongo.Collection, declared [
 	var createErr error
 	for try := range indexTries {
 		if try > 0 {
-			if err := sleep(ctx, time.Duration(try)*100*time.Millisecond); err != nil {
-				return err
-			}
+			background.Pause(ctx, time.Duration(try)*100*time.Millisecond)
 		}
 		missing, err := missingIndexes(ctx, collection, declared)
 		if err != nil {

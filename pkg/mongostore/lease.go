@@ -10,6 +10,8 @@ import (
 
 	"go.mongodb.org/mongo-driver/v2/bson"
 	"go.mongodb.org/mongo-driver/v2/mongo"
+
+	"github.com/belfry-schools/belfry/pkg/service/background"
 )
 
 // leaseTTL is how long the others wait for a holder of a lease that died.
@@ -73,8 +75,8 @@ func (l *lease) acquire(ctx context.Context) error {
 				return err
 			}
 		}
-		if err := sleep(ctx, pause); err != nil {
-			return err
+		if background.Pause(ctx, pause); ctx.Err() != nil {
+			return ctx.Err()
 		}
 	}
 }
@@ -102,7 +104,7 @@ func (l *lease) hold(ctx context.Context, work func(context.Context) error) erro
 // they saw; renew fails three quarters of ttl after the last beat that is certainly stored.
 func (l *lease) renew(ctx context.Context, cancel context.CancelCauseFunc) {
 	stored := time.Now()
-	for sleep(ctx, l.ttl/4) == nil {
+	for background.Pause(ctx, l.ttl/4); ctx.Err() == nil; background.Pause(ctx, l.ttl/4) {
 		sent := time.Now()
 		renewal, done := context.WithTimeout(ctx, l.ttl/4)
 		result, err := l.collection.UpdateOne(renewal,

@@ -41,15 +41,3 @@ func Pauses(longest time.Duration) backoff.BackOff {
 		InitialInterval: firstPause / 2, RandomizationFactor: 1, Multiplier: 2, MaxInterval: longest / 2,
 	}
 }
-
-// sleep waits, or returns the context's error as soon as it ends.
-func sleep(ctx context.Context, d time.Duration) error {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return nil
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
