@@ -76,9 +76,7 @@ func TestPage_AsksNoOtherSiteAndRunsNothingElse(t *testing.T) {
 	valuetest.Same(t, answer.Header.Get("Content-Security-Policy"), policy, "the policy")
 	for _, bad := range []string{"<style", "<script", "<link", "<img", "<iframe", "@import", "url(", " style=",
 		"javascript:", " onclick="} {
-		if bytes.Contains(rest, []byte(bad)) {
-			t.Errorf("the page has %s", bad)
-		}
+		valuetest.Holds(t, !bytes.Contains(rest, []byte(bad)), "the page has %s", bad)
 	}
 	ids := map[string]bool{}
 	for _, id := range regexp.MustCompile(` id="([^"]+)"`).FindAllSubmatch(body, -1) {

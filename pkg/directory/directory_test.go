@@ -300,9 +300,7 @@ func TestResolve_InvalidatesOnceForADocumentWhoseIntentIsOpen(t *testing.T) {
 	intent, err := writer.versions.Open(t.Context(), element(1))
 	errortest.None(t, err)
 	document := []directory.Document{{Name: "texts:1:2", Intent: &intent, Keys: element(1)}}
-	if b.versions.Closed(&intent) {
-		t.Error("an open intent is taken for closed")
-	}
+	valuetest.Holds(t, !b.versions.Closed(&intent), "an open intent is taken for closed")
 	for range 2 {
 		errortest.None(t, b.versions.Resolve(t.Context(), slices.Clone(document)))
 	}
@@ -325,9 +323,7 @@ func TestIntent_ThatExpiresInvalidatesAndIsNeverTakenForClosed(t *testing.T) {
 	intent, err := writer.versions.Open(t.Context(), element(1))
 	errortest.None(t, err)
 	for deadline := time.Now().Add(time.Minute); a.get(t, 1, "old") == "old" && a.loads < 2; {
-		if time.Now().After(deadline) {
-			t.Fatal("the intent does not expire")
-		}
+		valuetest.MustHold(t, !time.Now().After(deadline), "the intent does not expire")
 	}
 	if a.versions.Closed(&intent) {
 		t.Error("an expired intent is taken for closed: its writer may only be slow")
@@ -495,9 +491,7 @@ func TestSeen_IsEmptyBeforeASnapshotAndAfterAWrite(t *testing.T) {
 		t.Helper()
 		ctx := directory.Begin(t.Context())
 		valuetest.Same(t, directory.Seen(ctx), "", "before a snapshot")
-		if !a.shelf.Uses(ctx) || directory.Seen(ctx) == "" {
-			t.Fatal("a snapshot sees nothing")
-		}
+		valuetest.MustHold(t, a.shelf.Uses(ctx) && directory.Seen(ctx) != "", "a snapshot sees nothing")
 		return ctx
 	}
 	ctx := begin()

@@ -37,9 +37,7 @@ func TestConnect_AnAbsentDatabaseIsAClearErrorSoonAndWithoutTheURI(t *testing.T)
 	started := time.Now()
 	_, err = mongostore.Connect(t.Context(), "mongodb://anna:hunter2@"+address+"/?authSource=vault",
 		mongostore.Options{})
-	if err == nil || !mongostore.Unavailable(err) {
-		t.Fatalf("error %v, want one that is Unavailable", err)
-	}
+	valuetest.MustHold(t, err != nil && mongostore.Unavailable(err), "error %v, want one that is Unavailable", err)
 	if took := time.Since(started); took > 5*time.Second {
 		t.Errorf("it took %v", took)
 	}
@@ -142,9 +140,7 @@ func TestHardToBreak_Row19_WhatIsSentIsTheServicesOwn(t *testing.T) {
 	})
 	collection := client.Database(storetest.Mongo(t).Name()).Collection("documents")
 	result, err := collection.InsertOne(t.Context(), bson.D{{Key: "_id", Value: 1}})
-	if err != nil || !result.Acknowledged {
-		t.Fatalf("%+v, %v", result, err)
-	}
+	valuetest.MustHold(t, err == nil && result.Acknowledged, "%+v, %v", result, err)
 	errortest.Report(t, collection.FindOne(t.Context(), bson.D{{Key: "_id", Value: 1}}).Err())
 	mu.Lock()
 	defer mu.Unlock()
@@ -303,15 +299,11 @@ func TestUnavailable_AWaitForAConnectionWhenOthersBreak(t *testing.T) {
 	cleared := 0
 	for range reads {
 		err := <-failed
-		if !mongostore.Unavailable(err) {
-			t.Errorf("not unavailable: %v", err)
-		}
+		valuetest.Holds(t, mongostore.Unavailable(err), "not unavailable: %v", err)
 		var wait driver.RetryablePoolError
 		if errors.As(err, &wait) {
 			cleared++
 		}
 	}
-	if cleared == 0 {
-		t.Error("no read waited for a connection")
-	}
+	valuetest.Holds(t, cleared != 0, "no read waited for a connection")
 }

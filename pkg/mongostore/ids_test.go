@@ -50,9 +50,7 @@ func TestIDs_AreGivenOnceOverAllProcesses(t *testing.T) {
 	all.Wait()
 	valuetest.Same(t, len(given), processes*goroutines*(each+each/10*batch), "distinct ids")
 	for id, times := range given {
-		if times != 1 || id < 1 {
-			t.Errorf("id %d was given %d times", id, times)
-		}
+		valuetest.Holds(t, times == 1 && id >= 1, "id %d was given %d times", id, times)
 	}
 }
 
@@ -73,9 +71,7 @@ func TestIDs_AreNotGivenAgainAfterARestart(t *testing.T) {
 	before, err := mongostore.NewIDs(db).Next(t.Context(), "events")
 	errortest.None(t, err)
 	after, err := mongostore.NewIDs(db).Next(t.Context(), "events")
-	if err != nil || after <= before {
-		t.Errorf("%d after %d, %v", after, before, err)
-	}
+	valuetest.Holds(t, err == nil && after > before, "%d after %d, %v", after, before, err)
 }
 
 func TestIDs_ABatchHasAtLeastOne(t *testing.T) {

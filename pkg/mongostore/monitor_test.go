@@ -127,9 +127,7 @@ func TestMonitor_NoValueReachesASpanOrAMetric(t *testing.T) {
 			}
 		}
 	}
-	if !failed {
-		t.Error("the failed find has no span with status error")
-	}
+	valuetest.Holds(t, failed, "the failed find has no span with status error")
 	text := fmt.Sprintf("%+v", metrictest.Collect(t, reader))
 	if strings.Contains(text, secret) || !strings.Contains(text, "db.client.operation.duration") {
 		t.Errorf("metrics %s", text)

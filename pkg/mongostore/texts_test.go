@@ -102,9 +102,7 @@ func TestRewriteTexts_LosesNoWriteAndNoneBringsTheTextBack(t *testing.T) {
 	errortest.None(t, err)
 	valuetest.MustSame(t, len(found), things)
 	for _, d := range found {
-		if d.Title != "Former staff 5" || d.Writes != writes || d.Version != writes+2 {
-			t.Errorf("%+v", d)
-		}
+		valuetest.Holds(t, d.Title == "Former staff 5" && d.Writes == writes && d.Version == writes+2, "%+v", d)
 	}
 }
 
@@ -157,7 +155,5 @@ func TestConstant_IsOneForAllProcesses(t *testing.T) {
 		t.Errorf("%q", texts)
 	}
 	other, err := mongostore.NewConstant(c, "another").Get(t.Context())
-	if err != nil || other == texts[0] {
-		t.Errorf("%q, %v", other, err)
-	}
+	valuetest.Holds(t, err == nil && other != texts[0], "%q, %v", other, err)
 }

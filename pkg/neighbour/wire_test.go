@@ -98,9 +98,7 @@ func TestAnAnswerInChunksIsReadAndOneAboveTheBoundIsNot(t *testing.T) {
 		}
 	})
 	facts, err := neighbour.NewElements(transport(t, token), base).Facts(t.Context(), one)
-	if err != nil || len(facts) != 1 || facts[0].ID != 7 {
-		t.Errorf("got %+v, %v", facts, err)
-	}
+	valuetest.Holds(t, err == nil && len(facts) == 1 && facts[0].ID == 7, "got %+v, %v", facts, err)
 	base, connections = answering(t, func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write([]byte("{}")) })
 	elements := neighbour.NewElements(transport(t, token), base)
 	for range 2 {

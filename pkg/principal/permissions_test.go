@@ -23,9 +23,7 @@ func TestDecisionsPart8_EveryPermissionHasItsName(t *testing.T) {
 			t.Errorf("%+v lacks %v of %+v", before, before.Lacking(p), p)
 		}
 	}
-	if p != All() || (Permissions{Admin: true}).Implied() != All() {
-		t.Errorf("all the names make %+v", p)
-	}
+	valuetest.Holds(t, p == All() && (Permissions{Admin: true}).Implied() == All(), "all the names make %+v", p)
 	some := (Permissions{CanAPI: true, Privileged: true})
 	valuetest.Same(t, some.Implied(), some, "%+v implies", some)
 }

@@ -39,7 +39,5 @@ func TestAs_FindsAWrappedProblemAndHidesForeignErrors(t *testing.T) {
 		t.Errorf("a foreign error shows %q to clients", p.Detail())
 	}
 	errortest.Is(t, p, foreign, "the cause is lost to the log")
-	if problem.As(nil) != nil || problem.InvalidFields(nil) != nil {
-		t.Error("no error became a problem")
-	}
+	valuetest.Holds(t, problem.As(nil) == nil && problem.InvalidFields(nil) == nil, "no error became a problem")
 }

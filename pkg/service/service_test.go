@@ -83,9 +83,7 @@ func TestRun_ServesAndDrainsUnreadyFirst(t *testing.T) {
 	errortest.Some(t, errortest.Of(get("http://"+public+"/api/ring")), "it still listens")
 	valuetest.Same(t, prepared, 1, "it prepared the stores %d times", prepared)
 	for line := range strings.Lines(out.String()) {
-		if !json.Valid([]byte(line)) {
-			t.Errorf("a line of the log is not JSON: %s", line)
-		}
+		valuetest.Holds(t, json.Valid([]byte(line)), "a line of the log is not JSON: %s", line)
 	}
 }
 
@@ -178,9 +176,7 @@ func TestRun_SaysWhatIsWrongAndNoSecret(t *testing.T) {
 			var out output.Buffer
 			prepared := 0
 			err := run(t.Context(), bells(&prepared), c.arguments, &out)
-			if err == nil || !strings.Contains(err.Error(), c.want) {
-				t.Fatalf("got %v, want %q", err, c.want)
-			}
+			valuetest.MustHold(t, err != nil && strings.Contains(err.Error(), c.want), "got %v, want %q", err, c.want)
 			if strings.Contains(err.Error()+out.String(), secret) {
 				t.Errorf("it shows the secret: %v\n%s", err, out.String())
 			}

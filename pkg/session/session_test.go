@@ -58,9 +58,7 @@ func TestPart5_8_WhileSwitchedTheOriginalUserDecidesOnTheAPI(t *testing.T) {
 	noAPI.Permissions.CanAPI = false
 	original := subject(1, 1)
 	p := session.Record{User: noAPI, Original: &original}.Principal()
-	if !p.MayUseAPI || p.OriginalID != 1 || p.UserID != 2 {
-		t.Errorf("principal %+v", p)
-	}
+	valuetest.Holds(t, p.MayUseAPI && p.OriginalID == 1 && p.UserID == 2, "principal %+v", p)
 	if p := (session.Record{User: noAPI}).Principal(); p.MayUseAPI {
 		t.Error("a user without can_api may use the API")
 	}
@@ -304,9 +302,7 @@ func TestTokensAreOpaqueAndOnlyHashedInTheStore(t *testing.T) {
 		}
 	}
 	keys, err := client.Keys(t.Context(), prefix+"*").Result()
-	if err != nil || len(keys) == 0 {
-		t.Fatalf("keys %v, %v", keys, err)
-	}
+	valuetest.MustHold(t, err == nil && len(keys) != 0, "keys %v, %v", keys, err)
 	for _, key := range keys {
 		valuetest.Lacks(t, key, token.Reveal(), "a key holds the raw id")
 	}

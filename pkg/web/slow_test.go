@@ -63,9 +63,7 @@ func TestHardToBreak_HostileInput_AConnectionWithoutARequestEndsWithoutAnAnswer(
 	t.Parallel()
 	base, _ := serve(t, nil, route("GET", "/read", ok))
 	answer, err := io.ReadAll(dial(t, base))
-	if err != nil || len(answer) > 0 {
-		t.Errorf("%q, %v", answer, err)
-	}
+	valuetest.Holds(t, err == nil && len(answer) == 0, "%q, %v", answer, err)
 }
 
 func TestHardToBreak_HostileInput_AnAnswerThatNobodyReadsEnds(t *testing.T) {
@@ -80,9 +78,7 @@ func TestHardToBreak_HostileInput_AnAnswerThatNobodyReadsEnds(t *testing.T) {
 	errortest.None(t, errortest.Of(io.WriteString(c, "POST /read HTTP/1.1\r\nHost: x\r\nContent-Length: 0\r\n\r\n")))
 	connection := <-served
 	for until := time.Now().Add(patience); !errors.Is(connection.SetReadDeadline(time.Time{}), net.ErrClosed); {
-		if time.Now().After(until) {
-			t.Fatal("the service still waits for its reader")
-		}
+		valuetest.MustHold(t, !time.Now().After(until), "the service still waits for its reader")
 		time.Sleep(100 * time.Millisecond)
 	}
 }
@@ -154,9 +150,7 @@ func TestHardToBreak_HostileInput_ASlowBodyIsNotWrittenWithRightsThatWereLost(t 
 		errortest.None(t, errortest.Of(io.WriteString(connection, "}")))
 		answer, err := io.ReadAll(connection)
 		errortest.None(t, err)
-		if !strings.HasSuffix(string(answer), c.want) {
-			t.Errorf("with %d sessions: %q", c.sessions, answer)
-		}
+		valuetest.Holds(t, strings.HasSuffix(string(answer), c.want), "with %d sessions: %q", c.sessions, answer)
 	}
 }
 

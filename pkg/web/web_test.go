@@ -223,9 +223,7 @@ func TestDecisionsPart1_EveryAnswerIsTheEnvelope(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			code, body, header := ask(t, c.method, base+c.path, c.body, c.headers...)
-			if code != c.code || body != c.want {
-				t.Errorf("got %d %s\nwant %d %s", code, body, c.code, c.want)
-			}
+			valuetest.Holds(t, code == c.code && body == c.want, "got %d %s\nwant %d %s", code, body, c.code, c.want)
 			valuetest.Same(t, header.Get("Content-Type"), "application/json; charset=utf-8", "Content-Type")
 			if code == 405 && header.Get("Allow") != "GET, HEAD" {
 				t.Errorf("Allow %q", header.Get("Allow"))
@@ -239,9 +237,7 @@ func TestDecisionsPart1_EveryAnswerIsTheEnvelope(t *testing.T) {
 			}
 		})
 	}
-	if !log.shows("secret plan") || !log.shows("secret detail") {
-		t.Error("the causes are missing in the log")
-	}
+	valuetest.Holds(t, log.shows("secret plan") && log.shows("secret detail"), "the causes are missing in the log")
 }
 
 // The server answers before it has read all and closes: a client that goes on sending may see that instead of the
@@ -315,9 +311,7 @@ func TestRequestIDsAreTakenOnlyWhenTheyAreSafe(t *testing.T) {
 	if got := header.Get("X-Request-Id"); got == bad || len(got) != 24 {
 		t.Errorf("got %q", got)
 	}
-	if !log.shows(good) {
-		t.Error("the log does not name the request")
-	}
+	valuetest.Holds(t, log.shows(good), "the log does not name the request")
 }
 
 func TestLogsHoldNoPathNorQuery(t *testing.T) {

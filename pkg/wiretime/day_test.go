@@ -16,9 +16,7 @@ func TestPart3_DatesAreRealDaysInOneForm(t *testing.T) {
 		"0001-01-01": -719162, "9999-12-31": 2932896,
 	} {
 		got, err := ParseDay(text)
-		if err != nil || got != want {
-			t.Errorf("ParseDay(%q) = %d, %v; want %d", text, got, err, want)
-		}
+		valuetest.Holds(t, err == nil && got == want, "ParseDay(%q) = %d, %v; want %d", text, got, err, want)
 		valuetest.Same(t, got.String(), text, "%q is written as", text)
 	}
 	for _, text := range []string{

@@ -100,7 +100,5 @@ func TestSample_KeepsTheSessionWhereThereIsOne(t *testing.T) {
 		}
 		delete(want, name)
 	}
-	if len(want) > 0 {
-		t.Errorf("not found: %v", want)
-	}
+	valuetest.Holds(t, len(want) == 0, "not found: %v", want)
 }

@@ -21,9 +21,7 @@ func TestTable_TheLongestPrefixThatEndsAtASegmentWins(t *testing.T) {
 		"/api/Login": "identity", "/apis": "console", "/week/5": "console",
 	} {
 		got, found := table.Service(path)
-		if got != want || found != (want != "") {
-			t.Errorf("%s goes to %q, want %q", path, got, want)
-		}
+		valuetest.Holds(t, got == want && found == (want != ""), "%s goes to %q, want %q", path, got, want)
 	}
 }
 

@@ -37,9 +37,7 @@ func key(key, body string) idempotency.Key {
 func lock(t *testing.T, s *answers.Store, k idempotency.Key, hold time.Duration) answers.Lock {
 	t.Helper()
 	answer, c, err := s.Begin(t.Context(), 1, k, hold)
-	if answer != nil || err != nil {
-		t.Fatalf("no first try: %+v, %v", answer, err)
-	}
+	valuetest.MustHold(t, answer == nil && err == nil, "no first try: %+v, %v", answer, err)
 	return c
 }
 
@@ -163,9 +161,7 @@ func TestHardToBreak_Row03_TheAnswersOfAUserTakeAMebibyteAndTheOldestGoFirst(t *
 		}
 		bytes := memory(t, client, prefix) // with the other user's
 		t.Logf("answers of %d bytes: %d are kept, Redis takes %d bytes", size, n, bytes)
-		if bytes > 1<<20+256<<10 {
-			t.Errorf("%d bytes: Redis takes %d", size, bytes)
-		}
+		valuetest.Holds(t, bytes <= 1<<20+256<<10, "%d bytes: Redis takes %d", size, bytes)
 		lock(t, s, key("0", ""), hold) // what is gone is a first try again: the record says that it was done
 	}
 }
@@ -198,9 +194,7 @@ func TestHardToBreak_Row03_AHostileHourAddsLittle(t *testing.T) {
 		most = max(most, usedMemory(t, client)-before)
 	}
 	t.Logf("%d users add %d bytes at most", users, most)
-	if most > limit {
-		t.Errorf("Redis took %d bytes more, %d are allowed", most, limit)
-	}
+	valuetest.Holds(t, most <= limit, "Redis took %d bytes more, %d are allowed", most, limit)
 }
 
 func TestHardToBreak_Row03_AnswersThatExpiredTakeNothing(t *testing.T) {

@@ -145,9 +145,7 @@ func TestWordsOfTheFormatAreKnownInAnyCase(t *testing.T) {
 		loose[name] = inAnyCase.Replace(text)
 	}
 	diff := cmp.Diff(allSent(t, clienttest.Folder(t, plain)), allSent(t, clienttest.Folder(t, loose)))
-	if diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Holds(t, diff == "", diff)
 }
 
 // Who asked is known of elements that are free, too, and of a resource group.

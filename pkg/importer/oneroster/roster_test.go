@@ -344,9 +344,7 @@ func TestDeltaRefersToWhatIsInBelfry(t *testing.T) {
 	b := newBelfry()
 	b.load(t, roster(t, filepath.Join("testdata", "1.1-bulk"), b, false))
 	_, err = opened.Resolve(t.Context(), b, oneroster.Options{Today: today})
-	if err == nil {
-		t.Fatal("no fault")
-	}
+	valuetest.MustHold(t, err != nil, "no fault")
 	want := []string{`users.csv:2: orgSourcedIds: the sourcedId "s7" is neither in orgs.csv nor in Belfry`,
 		`enrollments.csv:3: classSourcedId: the sourcedId "c7" is neither in classes.csv nor in Belfry`,
 		`enrollments.csv:4: userSourcedId: the sourcedId "u8" is neither in users.csv nor in Belfry`}

@@ -65,9 +65,7 @@ func TestMake_FindsAnEntryByAllThatItIsAbout(t *testing.T) {
 	e := audit.Make(audit.WithActor(t.Context(), audit.Actor{User: 5}), audit.Decide, audit.RecordOf("Commitment", 31),
 		nil, audit.RecordOf("Event", 12), audit.RecordOf("Commitment", 31))
 	diff := cmp.Diff([]string{"Commitment:31", "Commitment", "Event:12"}, e.About)
-	if diff != "" || e.User != 5 || time.Since(e.At) > time.Minute {
-		t.Errorf("%s %+v", diff, e)
-	}
+	valuetest.Holds(t, diff == "" && e.User == 5 && time.Since(e.At) <= time.Minute, "%s %+v", diff, e)
 }
 
 func TestActor_PassesFromServiceToService(t *testing.T) {

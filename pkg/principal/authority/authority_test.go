@@ -63,9 +63,7 @@ func TestOwn_IsWhatBelongsAndAnAdminsAll(t *testing.T) {
 
 func TestSchools_AreThoseThatAreSoToday(t *testing.T) {
 	facts := func(_ context.Context, q fact.ElementsQuestion) ([]fact.Element, error) {
-		if len(q.IDs) == 0 {
-			t.Error("asked about none")
-		}
+		valuetest.Holds(t, len(q.IDs) != 0, "asked about none")
 		return []fact.Element{{Element: form.Element{ID: 3}, School: true}, {Element: form.Element{ID: 4}}}, nil
 	}
 	for _, c := range []struct{ ids, want []int64 }{{[]int64{3, 4, 5}, []int64{3}}, {nil, nil}} {

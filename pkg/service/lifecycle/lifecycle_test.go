@@ -54,9 +54,7 @@ func TestRun_StopsInReverseAndTurnsUnreadyFirst(t *testing.T) {
 			return nil
 		},
 		Stop: func(context.Context) error {
-			if ready.Ready() {
-				t.Error("the listener is stopped while the process still claims to be ready")
-			}
+			valuetest.Holds(t, !ready.Ready(), "the listener is stopped while the process still claims to be ready")
 			j.write("stop listener")
 			return nil
 		},
@@ -71,13 +69,9 @@ func TestRun_APartThatDoesNotStartStopsThoseBeforeIt(t *testing.T) {
 	var ready lifecycle.Readiness
 	err := lifecycle.Run(t.Context(), options(&ready), j.component("store", nil),
 		j.component("listener", errors.New("port taken")), j.component("never", nil))
-	if err == nil || !strings.Contains(err.Error(), "start listener: port taken") {
-		t.Fatalf("got %v", err)
-	}
+	valuetest.MustHold(t, err != nil && strings.Contains(err.Error(), "start listener: port taken"), "got %v", err)
 	valuetest.List(t, j.lines, []string{"start store", "start listener", "stop store"})
-	if ready.Ready() {
-		t.Error("ready although a component did not start")
-	}
+	valuetest.Holds(t, !ready.Ready(), "ready although a component did not start")
 }
 
 func TestRun_ABackgroundPartThatEndsByItselfEndsTheProcess(t *testing.T) {
@@ -85,12 +79,8 @@ func TestRun_ABackgroundPartThatEndsByItselfEndsTheProcess(t *testing.T) {
 	var ready lifecycle.Readiness
 	broken := lifecycle.Background("relay", func(context.Context) error { return errors.New("boom") })
 	err := lifecycle.Run(t.Context(), options(&ready), j.component("store", nil), broken)
-	if err == nil || !strings.Contains(err.Error(), "relay: boom") {
-		t.Fatalf("got %v", err)
-	}
-	if !slices.Contains(j.lines, "stop store") {
-		t.Error("the store was left open")
-	}
+	valuetest.MustHold(t, err != nil && strings.Contains(err.Error(), "relay: boom"), "got %v", err)
+	valuetest.Holds(t, slices.Contains(j.lines, "stop store"), "the store was left open")
 }
 
 func TestRun_AStopThatHangsIsCutAtTheDeadline(t *testing.T) {

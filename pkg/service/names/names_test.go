@@ -48,9 +48,7 @@ func TestTheTableIsOfTheFoldersTheModulesTheRoutesAndTheNeighbours(t *testing.T)
 func TestTheReleasesPageListsEachImage(t *testing.T) {
 	_, row, found := strings.Cut(checkout.Read(t, "docs/releases.md"), "\n| `belfry-identity.tar`")
 	row, _, whole := strings.Cut(row, " | an image")
-	if !found || !whole {
-		t.Fatal("docs/releases.md lists no images")
-	}
+	valuetest.MustHold(t, found && whole, "docs/releases.md lists no images")
 	for _, name := range names.All() {
 		if name != "identity" {
 			valuetest.Has(t, row, "`-"+name+"`", "the images of a release")

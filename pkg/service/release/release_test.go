@@ -38,9 +38,7 @@ func TestVersion_IsTheSameEverywhere(t *testing.T) {
 	}
 	for glob, pattern := range patterns {
 		files, err := filepath.Glob(filepath.Join(root, glob))
-		if err != nil || len(files) == 0 {
-			t.Fatalf("%s: %q, %v", glob, files, err)
-		}
+		valuetest.MustHold(t, err == nil && len(files) != 0, "%s: %q, %v", glob, files, err)
 		found := 0
 		for _, file := range files {
 			name, _ := filepath.Rel(root, file)
@@ -52,9 +50,7 @@ func TestVersion_IsTheSameEverywhere(t *testing.T) {
 				valuetest.Same(t, version[1], release.Version(), "%s has the version", name)
 			}
 		}
-		if found == 0 {
-			t.Errorf("%s: no file has a version", glob)
-		}
+		valuetest.Holds(t, found != 0, "%s: no file has a version", glob)
 	}
 	newest := regexp.MustCompile(`(?m)^## (.*)$`).FindStringSubmatch(checkout.Read(t, "CHANGELOG.md"))
 	released := regexp.MustCompile(`^` + regexp.QuoteMeta(release.Version()) + `, \d{4}-\d\d-\d\d$`)
@@ -119,9 +115,7 @@ func TestMakeRelease_BeginsOnlyFromACommitThatIsTheRelease(t *testing.T) {
 				write(filepath.Join(root, "more"), "")
 			}
 			printed, err := run(filepath.Join(root, ".ci", "release"))
-			if err == nil || !strings.Contains(printed, c.want) {
-				t.Errorf("%v\n%s\nwant %s", err, printed, c.want)
-			}
+			valuetest.Holds(t, err != nil && strings.Contains(printed, c.want), "%v\n%s\nwant %s", err, printed, c.want)
 			valuetest.Same(t, strings.Contains(printed, "reached"), strings.HasPrefix(c.want, "reached"),
 				"go was run\n%s", printed)
 		})

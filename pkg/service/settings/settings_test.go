@@ -46,9 +46,7 @@ func TestLoad_ReadsDefaultsAndSecrets(t *testing.T) {
 		Wait time.Duration `envconfig:"T_WAIT" default:"2s" desc:"how long to wait"`
 	}
 	errortest.None(t, settings.Load(&e))
-	if e.Wait != 2*time.Second || e.Token.Reveal() != password {
-		t.Errorf("loaded %+v", e)
-	}
+	valuetest.Holds(t, e.Wait == 2*time.Second && e.Token.Reveal() == password, "loaded %+v", e)
 }
 
 // A Secret made of a file mostly has a newline at its end, which no header can carry.
@@ -83,9 +81,7 @@ func TestLoad_SaysWhichVariableIsWrongAndNotItsValue(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			set(t, "T_URI", c.uri, "T_WAIT", c.wait)
 			err := settings.Load(&example{})
-			if err == nil || err.Error() != c.want {
-				t.Errorf("got %v, want %q", err, c.want)
-			}
+			valuetest.Holds(t, err != nil && err.Error() == c.want, "got %v, want %q", err, c.want)
 		})
 	}
 	errortest.Says(t, settings.Load(&example{}), "T_URI", "a missing variable")

@@ -23,9 +23,7 @@ func TestOffWhenUnset_LogsStillCarryTheTrace(t *testing.T) {
 		telemetry.Options{Service: "notes", Version: "1", LogLevel: slog.LevelInfo, Out: &out})
 	errortest.None(t, err)
 	ctx, span := tel.Tracer.Tracer("test").Start(t.Context(), "request")
-	if span.IsRecording() {
-		t.Error("spans are recorded although nothing exports them")
-	}
+	valuetest.Holds(t, !span.IsRecording(), "spans are recorded although nothing exports them")
 	tel.Log.InfoContext(ctx, "hello")
 	var line map[string]any
 	errortest.None(t, json.Unmarshal(out.Bytes(), &line), out.String())
@@ -83,9 +81,7 @@ func TestSpans_OfATraceThatIsNotRecordedAreOneInEachProcess(t *testing.T) {
 		o := telemetry.Options{Service: "notes", Version: "1", Out: &bytes.Buffer{}}
 		tel, err := telemetry.Start(t.Context(), o)
 		errortest.None(t, err)
-		if !tel.Traces {
-			t.Error("traces are not exported")
-		}
+		valuetest.Holds(t, tel.Traces, "traces are not exported")
 		tracer := tel.Tracer.Tracer("test")
 		far := trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{1}})
 		ctx, request := tracer.Start(trace.ContextWithRemoteSpanContext(t.Context(), far), "request")

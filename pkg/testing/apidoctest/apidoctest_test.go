@@ -159,9 +159,7 @@ func TestDocument_ExamplesAreAsTheirSchemas(t *testing.T) {
 	document := apidoc.Document()
 	examples, err := apidoctest.Examples(document)
 	errortest.None(t, err)
-	if len(examples) < 40 {
-		t.Errorf("only %d examples", len(examples))
-	}
+	valuetest.Holds(t, len(examples) >= 40, "only %d examples", len(examples))
 	for at, fault := range examples {
 		errortest.Report(t, fault, at)
 	}

@@ -13,9 +13,7 @@ import (
 func TestNoBinaryHasTheChecker(t *testing.T) {
 	root := checkout.Folder(t)
 	commands, err := filepath.Glob(filepath.Join(root, "services", "*", "cmd", "*"))
-	if err != nil || len(commands) != 5 {
-		t.Fatalf("%v: %v", commands, err)
-	}
+	valuetest.MustHold(t, err == nil && len(commands) == 5, "%v: %v", commands, err)
 	commands = append(commands, filepath.Join(root, "deploy", "local"), filepath.Join(root, "cmd", "belfryctl"))
 	list := exec.CommandContext(t.Context(), "go", append([]string{"list", "-deps"}, commands...)...)
 	list.Dir = root

@@ -20,9 +20,7 @@ func TestRead_TextsByTheirKeys(t *testing.T) {
 	c, err := read("# Greetings.\n\nhi = Hello = hi \r\nday.long = {d} {month}", "hi = Hallo\n")
 	errortest.None(t, err)
 	want := map[string]string{"hi": "Hello = hi", "day.long": "{d} {month}"}
-	if !maps.Equal(c.For("en").ByKey, want) || c.For("de").ByKey["hi"] != "Hallo" {
-		t.Errorf("got %v", c)
-	}
+	valuetest.Holds(t, maps.Equal(c.For("en").ByKey, want) && c.For("de").ByKey["hi"] == "Hallo", "got %v", c)
 }
 
 func TestRead_NeitherBadNorDoubleLinesNorMissingFiles(t *testing.T) {

@@ -40,16 +40,10 @@ func takes(t *testing.T, h *Hold, bytes int64) bool {
 func TestHardToBreak_Row02_WhatIsHeldStaysWithinTheRoom(t *testing.T) {
 	r := New(Options{Bytes: 100, Each: 60})
 	one, same, other, none := r.For(1), r.For(1), r.For(2), r.For(0)
-	if !takes(t, one, 50) || takes(t, same, 20) {
-		t.Error("a user may hold 60 bytes")
-	}
-	if !takes(t, other, 50) || takes(t, none, 1) {
-		t.Error("all may hold 100 bytes")
-	}
+	valuetest.Holds(t, takes(t, one, 50) && !takes(t, same, 20), "a user may hold 60 bytes")
+	valuetest.Holds(t, takes(t, other, 50) && !takes(t, none, 1), "all may hold 100 bytes")
 	one.Shrink(40)
-	if !takes(t, none, 10) || none.Size() != 10 || !takes(t, same, 0) {
-		t.Error("what is given back may be taken")
-	}
+	valuetest.Holds(t, takes(t, none, 10) && none.Size() == 10 && takes(t, same, 0), "what is given back may be taken")
 	waits(t, same, 20, other)
 	valuetest.Same(t, same.Size(), 20, "holds")
 	for _, h := range []*Hold{one, same, none} {
@@ -77,9 +71,7 @@ func TestHardToBreak_Row02_MoreThanOneMayHoldCountsAsSoMuch(t *testing.T) {
 func TestHardToBreak_Row02_ARequestNeverWaitsForItself(t *testing.T) {
 	r := New(Options{Bytes: 100, Each: 60})
 	h, one, other := r.For(1), r.For(2), r.For(3)
-	if !takes(t, one, 60) || !takes(t, other, 40) {
-		t.Fatal("all may hold 100 bytes")
-	}
+	valuetest.MustHold(t, takes(t, one, 60) && takes(t, other, 40), "all may hold 100 bytes")
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	var both sync.WaitGroup
@@ -92,7 +84,5 @@ func TestHardToBreak_Row02_ARequestNeverWaitsForItself(t *testing.T) {
 	both.Wait()
 	valuetest.Same(t, h.Size(), 50, "holds")
 	h.Release()
-	if !r.all.TryAcquire(100) {
-		t.Error("something is left")
-	}
+	valuetest.Holds(t, r.all.TryAcquire(100), "something is left")
 }
