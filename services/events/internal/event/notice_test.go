@@ -55,9 +55,7 @@ func TestNotices_OfEachChange(t *testing.T) {
 			after.Actor = 9
 			got := Notices(state(c.before), after)
 			if c.want == "" {
-				if len(got) > 0 {
-					t.Errorf("got %+v", got)
-				}
+				valuetest.Holds(t, len(got) == 0, "got %+v", got)
 				return
 			}
 			told := c.after

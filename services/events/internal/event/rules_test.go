@@ -48,9 +48,7 @@ func TestPart4_2_Rule08_AGroupThatWasSwitchedIsTakenAsWhatItWasBefore(t *testing
 		before := fmt.Sprint(e)
 		on := e.elementIDs()[0]
 		failures := e.addElements(user(bob), submit(on, on), facts(), someIDs(), nil)
-		if fmt.Sprint(e) != before || len(failures) != 2 {
-			t.Fatalf("%s: %+v, failures %v", name, e, failures)
-		}
+		valuetest.MustHold(t, fmt.Sprint(e) == before && len(failures) == 2, "%s: %+v, failures %v", name, e, failures)
 		for _, f := range failures {
 			if f.Status == "" || !slices.Equal(f.Errors["element_id"], []string{problem.Taken}) {
 				t.Errorf("%s: failure %+v", name, f)

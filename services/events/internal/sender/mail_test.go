@@ -73,9 +73,7 @@ func TestMail_ABrokenConnectionIsReportedWithoutTheAddress(t *testing.T) {
 	for _, last := range []string{"RCPT", "DATA"} {
 		t.Run(last, func(t *testing.T) {
 			err := startServer(t, last, func() {}).Send(t.Context(), kim, []notice.Item{{Mail: "M.1"}})
-			if err == nil || errors.As(err, &notice.RefusedError{}) {
-				t.Fatalf("got %v", err)
-			}
+			valuetest.MustHold(t, err != nil && !errors.As(err, &notice.RefusedError{}), "got %v", err)
 			valuetest.Has(t, err.Error(), last, "the error")
 			valuetest.Lacks(t, err.Error(), "@", "the error")
 		})

@@ -197,9 +197,7 @@ func TestAnEventReadInBriefIsWhatItsDocumentSays(t *testing.T) {
 		if len(got.Commitments) == 0 && len(want.Commitments) == 0 { // no list and an empty one are the same
 			got.Commitments, want.Commitments = nil, nil
 		}
-		if !reflect.DeepEqual(got, want) {
-			t.Fatalf("got  %+v\nwant %+v", got, want)
-		}
+		valuetest.MustHold(t, reflect.DeepEqual(got, want), "got  %+v\nwant %+v", got, want)
 		for _, length := range []int{0, 3, 4, len(raw) - 1} {
 			if err := new(briefEvent).UnmarshalBSON(raw[:length]); err == nil {
 				t.Fatalf("%d of %d bytes are read", length, len(raw))
@@ -243,9 +241,7 @@ func TestHardToBreak_Row04_AnEventOfAnySizeAndLengthHasAtMost5000IndexKeys(t *te
 		}
 	}
 	t.Logf("at most %d keys: %s", most, worst)
-	if most > 5000 {
-		t.Errorf("%d index keys, want at most 5000: %s", most, worst)
-	}
+	valuetest.Holds(t, most <= 5000, "%d index keys, want at most 5000: %s", most, worst)
 }
 
 // sizable is an event with that many elements, half of them requested from groups, that touches so many days and one.

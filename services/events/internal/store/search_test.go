@@ -111,12 +111,8 @@ func pages(t rapid.TB, s *event.Service, p principal.Principal, q event.Search, 
 	after := event.FoundPlace{}
 	for range 1000 {
 		page, next, err := s.Search(context.Background(), p, q, after, limit)
-		if err != nil {
-			t.Fatalf("%+v: %v", q, err)
-		}
-		if len(page) > limit {
-			t.Fatalf("a page of %d, limit %d", len(page), limit)
-		}
+		valuetest.MustHold(t, err == nil, "%+v: %v", q, err)
+		valuetest.MustHold(t, len(page) <= limit, "a page of %d, limit %d", len(page), limit)
 		for _, e := range page {
 			ids = append(ids, e.ID)
 		}

@@ -301,9 +301,7 @@ func TestAnotherZoneMakesNewPeriodsAndKeepsAllDayEventsOnTheirDays(t *testing.T)
 	})
 	found, err := service.CommitmentsIn(t.Context(),
 		[]fact.Reach{{ElementID: 5, Days: []wiretime.Days{timetest.Days(t, "2026-09-08", "2026-09-08")}}}, nil, false)
-	if err != nil || len(found) != 2 {
-		t.Fatalf("on 8 September in Tokyo: %+v, %v", found, err)
-	}
+	valuetest.MustHold(t, err == nil && len(found) == 2, "on 8 September in Tokyo: %+v, %v", found, err)
 	if got := found[0].Event.Span; found[0].Event.ID != 2 ||
 		tokyo.Format(got.Starts) != "2026-09-08T00:00:00.000+09:00" ||
 		tokyo.Format(got.Ends) != "2026-09-09T00:00:00.000+09:00" {

@@ -41,9 +41,7 @@ func TestClients_ATitleIsSharedOnceEveryReplicaKnowsIt(t *testing.T) {
 		}
 		wanted := event.Wanted{Needle: needle.New("MATICS")}
 		found, _, err := searching.FindStarting(t.Context(), wanted, from, to, 0)
-		if err != nil || len(found) != int(2*n+2) {
-			t.Errorf("after batch %d: %d found, %v", n, len(found), err)
-		}
+		valuetest.Holds(t, err == nil && len(found) == int(2*n+2), "after batch %d: %d found, %v", n, len(found), err)
 		d, err := mongostore.Load[eventDocument](t.Context(), EventsCollection(db), 2*n+1)
 		errortest.None(t, err)
 		keys = append(keys, len(d.SearchKeys))
@@ -83,9 +81,7 @@ func TestErase_ASharedTitleLosesTheName(t *testing.T) {
 		}
 	}
 	title, err := mongostore.First[titleDocument](t.Context(), titlesCollection(db), bson.D{})
-	if err != nil || title.Title != "Piano with Erased 7" {
-		t.Errorf("%+v, %v", title, err)
-	}
+	valuetest.Holds(t, err == nil && title.Title == "Piano with Erased 7", "%+v, %v", title, err)
 	again := NewEvents(db, mongostore.NewIDs(db), timetest.London(t), func() {})
 	found, _, err := again.FindStarting(t.Context(), event.Wanted{Needle: needle.New("piano")},
 		e.Span.Starts, e.Span.Ends, 0)
