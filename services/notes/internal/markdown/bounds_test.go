@@ -129,12 +129,8 @@ func TestHardToBreak_Row18_LinesOfListsHaveABound(t *testing.T) {
 		valuetest.Has(t, out, "b", "after %d empty lines, b is lost", empty)
 		return strings.Index(out, "b\n") < strings.Index(out, "</ul>") || strings.Contains(out, "<p>b</p>\n</li>")
 	}
-	if !inside(1000) {
-		t.Error("after 1,000 empty lines the list has ended")
-	}
-	if inside(length - 200) {
-		t.Error("a list goes on for 64 Ki lines")
-	}
+	valuetest.Holds(t, inside(1000), "after 1,000 empty lines the list has ended")
+	valuetest.Holds(t, !inside(length-200), "a list goes on for 64 Ki lines")
 }
 
 func TestHardToBreak_Row18_ReferencesHaveABound(t *testing.T) {

@@ -51,9 +51,7 @@ func TestDecisionsPart6_NotesAreListedAsWritten(t *testing.T) {
 		want = append(want, insert(t, replica, note.Note{EventID: 3}).ID)
 		insert(t, replica, note.Note{EventID: 4})
 	}
-	if slices.IsSorted(want) {
-		t.Fatalf("the ids %v say nothing", want)
-	}
+	valuetest.MustHold(t, !slices.IsSorted(want), "the ids %v say nothing", want)
 	listed := func() []int64 {
 		notes, err := s.List(t.Context(), 3)
 		errortest.None(t, err)
@@ -109,15 +107,11 @@ func TestListEvents_GoesThroughAllEventsWithNotes(t *testing.T) {
 		ids, err := s.ListEvents(t.Context(), after)
 		errortest.None(t, err)
 		if len(ids) == 0 {
-			if pages < 2 {
-				t.Errorf("all came in %d pages: this shows little", pages)
-			}
+			valuetest.Holds(t, pages >= 2, "all came in %d pages: this shows little", pages)
 			break
 		}
 		for _, id := range ids {
-			if id <= after || got[id] {
-				t.Fatalf("event %d comes after %d", id, after)
-			}
+			valuetest.MustHold(t, id > after && !got[id], "event %d comes after %d", id, after)
 			got[id], after = true, id
 		}
 	}

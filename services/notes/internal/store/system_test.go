@@ -34,9 +34,7 @@ func about(eventID int64, contents string) fact.SystemNote {
 func onlyNote(t *testing.T, s *service, eventID int64) note.Note {
 	t.Helper()
 	notes, err := s.Store.List(t.Context(), eventID)
-	if err != nil || len(notes) != 1 {
-		t.Fatalf("%+v, %v", notes, err)
-	}
+	valuetest.MustHold(t, err == nil && len(notes) == 1, "%+v, %v", notes, err)
 	return notes[0]
 }
 
@@ -161,15 +159,11 @@ func TestDecisionsPart9_ASystemNoteHasTheTitlesOfOtherEventsAsTheyAre(t *testing
 			events.records[step.title] = 102
 		}
 		list, err := s.List(t.Context(), fact.NotesOfEventQuestion{EventID: 101, Viewer: author})
-		if err != nil || len(list) != 1 {
-			t.Fatalf("%v, %v", list, err)
-		}
+		valuetest.MustHold(t, err == nil && len(list) == 1, "%v, %v", list, err)
 		single, err := s.Get(t.Context(), author, list[0].ID)
 		errortest.None(t, err)
 		page, _, err := s.Page(t.Context(), 0, 9)
-		if err != nil || len(page) != 1 {
-			t.Fatalf("%v, %v", page, err)
-		}
+		valuetest.MustHold(t, err == nil && len(page) == 1, "%v, %v", page, err)
 		want := strings.Replace(contents, fact.TitleOf(102), step.shown, 1)
 		for how, n := range map[string]note.Note{"listed": list[0].Note, "read": single.Note, "exported": page[0]} {
 			valuetest.Same(t, n.Contents, want, how)

@@ -132,9 +132,7 @@ func TestHardToBreak_Row02_AnImportFillsAnEventAndFailsTheRest(t *testing.T) {
 func TestHardToBreak_Row02_NotesOfBeforeAndWritersThatDiedAreCounted(t *testing.T) {
 	two, s, db := replicas(t)
 	insertMany(t, s, 499) // without a total
-	if !tryCreate(t, two[0], "a") || tryCreate(t, two[1], "b") {
-		t.Error("the notes of before were not counted")
-	}
+	valuetest.Holds(t, tryCreate(t, two[0], "a") && !tryCreate(t, two[1], "b"), "the notes of before were not counted")
 	totals := db.Collection("notes_totals")
 	died := func(at time.Time) { // after it had reserved, before it wrote
 		t.Helper()
@@ -153,9 +151,7 @@ func TestHardToBreak_Row02_NotesOfBeforeAndWritersThatDiedAreCounted(t *testing.
 	}
 	remove(notes[0])
 	died(time.Now())
-	if tryCreate(t, two[0], "c") {
-		t.Error("the write may still come")
-	}
+	valuetest.Holds(t, !tryCreate(t, two[0], "c"), "the write may still come")
 	remove(notes[1])
 	died(time.Now().Add(-time.Hour))
 	if !tryCreate(t, two[0], "d") || tryCreate(t, two[0], "e") {
@@ -165,9 +161,7 @@ func TestHardToBreak_Row02_NotesOfBeforeAndWritersThatDiedAreCounted(t *testing.
 	changes, err := two[0].KeepSystemNotes(t.Context(), fact.SystemNotesQuestion{
 		Topic: fact.Absences, Notes: []fact.SystemNote{{EventID: 101, Contents: "f"}},
 	})
-	if err != nil || changes[0] != fact.NoteCreated {
-		t.Errorf("the system's note: %v, %v", changes, err)
-	}
+	valuetest.Holds(t, err == nil && changes[0] == fact.NoteCreated, "the system's note: %v, %v", changes, err)
 	errortest.None(t, s.DeleteOfEvents(t.Context(), []int64{101}))
 	if left, err := totals.CountDocuments(t.Context(), bson.D{}); err != nil || left != 0 {
 		t.Errorf("%d totals are left of a deleted event, %v", left, err)

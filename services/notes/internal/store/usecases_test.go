@@ -96,9 +96,7 @@ var author = fact.Viewer{UserID: 1, Kind: principal.Staff}
 func create(t *testing.T, s *service, eventID int64, contents string) int64 {
 	t.Helper()
 	n, err := s.Create(t.Context(), fact.NewNote{EventID: eventID, AuthorID: author.UserID, Contents: &contents})
-	if err != nil || n.ID == 0 {
-		t.Fatalf("create: %+v, %v", n, err)
-	}
+	valuetest.MustHold(t, err == nil && n.ID != 0, "create: %+v, %v", n, err)
 	return n.ID
 }
 
@@ -135,9 +133,7 @@ func TestDecisionsPart1_AnAbsentNeighbourIsNeverHalfAnAnswer(t *testing.T) {
 		neighbour.away = nil
 	}
 	n, err := s.Get(t.Context(), author, id)
-	if err != nil || n.Contents != "a" {
-		t.Errorf("an update that was refused is stored: %+v, %v", n, err)
-	}
+	valuetest.Holds(t, err == nil && n.Contents == "a", "an update that was refused is stored: %+v, %v", n, err)
 }
 
 // TestDecisionsPart6_Row16_StoredHTMLIsThatOfThisRendererAndSetting: readers of an old note ask no host that was taken
@@ -151,9 +147,7 @@ func TestDecisionsPart6_Row16_StoredHTMLIsThatOfThisRendererAndSetting(t *testin
 	} {
 		stored.EventID, stored.OwnerID = 101, 1
 		shown, err := s.Get(t.Context(), author, insert(t, s.Store, stored).ID)
-		if err != nil || shown.HTML != want {
-			t.Errorf("%+v, %v", shown, err)
-		}
+		valuetest.Holds(t, err == nil && shown.HTML == want, "%+v, %v", shown, err)
 	}
 }
 
@@ -291,13 +285,9 @@ func TestImport_CreatesUpdatesAndLeavesAlone(t *testing.T) {
 	events.questions.Store(0)
 	users.questions.Store(0)
 	for i, r := range importBatch(t, s, batch(t, a, b, c), false) {
-		if r.Result != record.Unchanged || r.ID != first[i].ID {
-			t.Errorf("again: %+v", r)
-		}
+		valuetest.Holds(t, r.Result == record.Unchanged && r.ID == first[i].ID, "again: %+v", r)
 	}
-	if events.questions.Load()+users.questions.Load() > 0 {
-		t.Error("an unchanged batch asks the neighbours")
-	}
+	valuetest.Holds(t, events.questions.Load()+users.questions.Load() <= 0, "an unchanged batch asks the neighbours")
 
 	changed := `{"key":"a","event":"e2","contents":"A2","owner":"u2"}`
 	for i, r := range importBatch(t, s, batch(t, b, changed), false) {
