@@ -101,10 +101,8 @@ func (h handlers) listDeliveries(c *fiber.Ctx) error {
 	if err != nil {
 		return err
 	}
-	all, more, err := h.notices.ListDeliveries(c.UserContext(), web.Principal(c), id, before, limit)
-	key := func(d notice.Delivery) int64 { return d.ID }
-	found, next := sequence.Page(all, limit, more, key)
-	return web.OKList(c, "deliveries", found, next, err, h.delivery, key)
+	found, next, err := h.notices.ListDeliveries(c.UserContext(), web.Principal(c), id, before, limit)
+	return web.OKList(c, "deliveries", found, next, err, h.delivery, func(d notice.Delivery) int64 { return d.ID })
 }
 
 // testWebhook is POST /api/admin/webhooks/<id>/test: it adds a delivery that is tried once.

@@ -93,8 +93,8 @@ func (s *Service) List(ctx context.Context, p principal.Principal, toAvoid bool)
 func (s *Service) All(ctx context.Context) ([]Category, error) { return s.o.Store.List(ctx, 0, 0) }
 
 // Page returns categories for administrators, in order of id: at most limit with an id above after, and the id after
-// which the next page begins, 0 after the last page. Administrators of schools see their schools' own and, though they can't change them, the unprivileged ones
-// of no school.
+// which the next page begins, 0 after the last page. Administrators of schools see their schools' own and, though they
+// can't change them, the unprivileged ones of no school.
 func (s *Service) Page(
 	ctx context.Context, p principal.Principal, after int64, limit int,
 ) (page []Category, next int64, err error) {

@@ -13,6 +13,7 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/record"
 	"github.com/belfry-schools/belfry/pkg/record/form"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/service/settings"
 	"github.com/belfry-schools/belfry/services/events/internal/event"
 )
@@ -107,18 +108,17 @@ func (s *Service) DeleteWebhook(ctx context.Context, p principal.Principal, id i
 }
 
 // ListDeliveries returns a page of the deliveries to a webhook, newest first: at most limit, those with an id below
-// before if that is not 0, and whether there are more. Missing; Forbidden when it is not p's.
+// before if that is not 0, and the id after which the next page begins, 0 after the last page. Missing; Forbidden when
+// it is not p's.
 func (s *Service) ListDeliveries(
 	ctx context.Context, p principal.Principal, id, before int64, limit int,
-) (page []Delivery, more bool, err error) {
+) (page []Delivery, next int64, err error) {
 	if _, err := s.GetWebhook(ctx, p, id); err != nil {
-		return nil, false, err
+		return nil, 0, err
 	}
 	page, err = s.Store.ListDeliveries(ctx, id, before, limit+1)
-	if len(page) > limit {
-		return page[:limit], true, err
-	}
-	return page, false, err
+	page, next = sequence.Page(page, limit, false, func(d Delivery) int64 { return d.ID })
+	return page, next, err
 }
 
 // CreateWebhook makes a webhook with a new secret, of the school that p administers unless p is an admin or names one.
