@@ -382,5 +382,6 @@ func (v *visit) makeBooking(b bookBody) error {
 		done = "partly"
 	}
 	at := fmt.Sprintf("/events/%d", booked.Event.ID("id"))
-	return v.leave(at + "?" + v.undoQuery(done, at+"/cancel", url.Values{"which": {which}}))
+	deleted := v.undoQuery("again", "", url.Values{"title": {b.Title}, "date": {b.Date}})
+	return v.leave(at + "?" + v.undoQuery(done, at+"/cancel", url.Values{"which": {which}, "deleted": {deleted}}))
 }

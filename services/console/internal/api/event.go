@@ -131,12 +131,13 @@ func comesBack(e api.Event, element int64) bool {
 // cancelBody is what the page before a deletion shows.
 type cancelBody struct {
 	api.Event
-	Scope  string
-	Notes  int
-	Others int   // events of the series that go as well
-	Stay   int   // that stay, because the visitor may not delete them
-	Undo   *undo // the form that books again what was deleted; nil before
-	Day    wiretime.Day
+	Scope   string
+	Notes   int
+	Others  int    // events of the series that go as well
+	Stay    int    // that stay, because the visitor may not delete them
+	Deleted string // the query of the page that will report it
+	Undo    *undo  // the form that books again what was deleted; nil before
+	Day     wiretime.Day
 }
 
 // scope says which events of a series are meant; any unknown text means one.
@@ -156,6 +157,9 @@ func (h handlers) cancel(v *visit) error {
 	}
 	var err error
 	if b.Event, _, err = v.readEvent(); err != nil {
+		return err
+	}
+	if b.Deleted, err = v.deleted(b.Event, b.Scope); err != nil {
 		return err
 	}
 	notes, err := v.api.Get(v.ctx, v.eventPath()+"/notes", "")
@@ -182,16 +186,28 @@ func (h handlers) cancel(v *visit) error {
 	return v.show("cancel", v.texts.T("cancel.title"), b)
 }
 
-// cancelSent deletes an event, and others of its series. The interface can't restore them, so Undo is the booking form,
-// filled in with the data of one event.
+// cancelSent deletes an event, and others of its series. Of two clicks, the second leads where the first does.
 func (h handlers) cancelSent(v *visit) error {
+	which, done := scope(v.typed.Get("which")), v.typed.Get("deleted")
 	e, _, err := v.readEvent()
-	if err != nil {
-		return err
+	if err == nil {
+		done, err = v.deleted(e, which)
 	}
+	if err == nil {
+		_, err = v.api.DeleteEvent(v.ctx, e.ID, which)
+	}
+	if client.Missing(err) && done != "" {
+		err = nil
+	}
+	return v.after(err, v.record("/events", "/cancel?"+done))
+}
+
+// deleted is the query of the page that reports a deletion. The interface can't restore events, so Undo is the booking
+// form, filled in with the data of one event.
+func (v *visit) deleted(e api.Event, which string) (string, error) {
 	was, err := v.timesOf(e)
 	if err != nil {
-		return err
+		return "", err
 	}
 	fields, form := was.typed(), ""
 	for _, c := range e.Commitments {
@@ -202,12 +218,10 @@ func (h handlers) cancelSent(v *visit) error {
 			fields.Add("who", fmt.Sprintf("%d:%s", r.Element.ID, r.Element.Name))
 		}
 	}
-	which := scope(v.typed.Get("which"))
 	if which == "one" && len(fields["who"]) <= whoAtMost && v.me.Permissions.CanAddEvents {
 		form = "/book"
 	}
-	_, err = v.api.DeleteEvent(v.ctx, e.ID, which)
-	return v.after(err, v.record("/events", "/cancel?"+v.undoQuery("again", form, fields)))
+	return v.undoQuery("again", form, fields), nil
 }
 
 // undoAtMost bounds the bytes sealed into an address: more than an event has apart from people and things.

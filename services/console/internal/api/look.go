@@ -483,7 +483,7 @@ func sure(text string, sent func(*visit) error) func(*visit) error {
 // the id in a field of the form.
 func end(path, below, field, done string) func(*visit) error {
 	return func(v *visit) error {
-		return v.done(v.api.Delete(v.ctx, v.record(path, below+url.PathEscape(v.typed.Get(field))), nil), done)
+		return v.done(v.remove(v.record(path, below+url.PathEscape(v.typed.Get(field)))), done)
 	}
 }
 

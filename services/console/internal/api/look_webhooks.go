@@ -56,5 +56,5 @@ func (h handlers) webhookSecretSent(v *visit) error {
 
 // webhookEndSent deletes a webhook.
 func (h handlers) webhookEndSent(v *visit) error {
-	return v.after(v.api.Delete(v.ctx, v.record(webhooks.path, ""), nil), webhooks.at)
+	return v.after(v.remove(v.record(webhooks.path, "")), webhooks.at)
 }

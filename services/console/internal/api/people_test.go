@@ -260,6 +260,29 @@ func TestCancel_WhatWasDeletedIsBookedAgain(t *testing.T) {
 	}
 }
 
+// Of two clicks on Delete, or on the Undo of a booking, the second was 404.
+func TestCancel_ASecondClickLeadsWhereTheFirstDoes(t *testing.T) {
+	s := newBooker(t)
+	form := url.Values{"which": {"one"}, "deleted": values(s.open(s.at("", "/cancel"), 200), "deleted")}
+	var pages []string
+	for range 2 {
+		at := s.send(s.at("", "/cancel"), form, 200, "“Chess” was deleted", `value="Chess"`)
+		path, _, _ := strings.Cut(at, "?")
+		pages = append(pages, path)
+		s.undo(t, at, 200, fmt.Sprintf(`value="%d:Hall %s" checked`, s.hall, s.name))
+	}
+	valuetest.Same(t, pages[1], pages[0], "the second page")
+	s.send(s.at("", "/cancel"), url.Values{"which": {"one"}, "deleted": {"undo=forged"}}, 404)
+
+	s.open("/book", 200)
+	at := s.send("/book", url.Values{"title": {"Ludo"}, "kind": {id(s.kind)}, "date": {"2031-04-01"}, "from": {"09:00"},
+		"to": {"10:00"}, "do": {"book"}, "key": {s.name}}, 200, "This is booked")
+	undo := undoForm.FindStringSubmatch(s.open(at, 200))
+	for range 2 {
+		s.send(undo[1], url.Values{"which": {"one"}, "deleted": values(undo[0], "deleted")}, 200, "“Ludo” was deleted")
+	}
+}
+
 // What was booked again had the things that a request had been given, and asked for one more.
 func TestCancel_WhatWasAllocatedIsNotAskedForAgain(t *testing.T) {
 	s := newBooker(t)
