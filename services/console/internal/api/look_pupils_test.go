@@ -51,6 +51,18 @@ func TestParent_IsGivenPupilsAndSeesTheirDay(t *testing.T) {
 
 	page := parent.open("/?date=2026-11-24", 200, "Zoë "+word, "Max "+word, `href="/?date=2026-11-25"`)
 	valuetest.Lacks(t, page, "with=", "the parent's own page names the pupils in its addresses")
+	// The next event was the first pupil's, though another has an earlier one.
+	kind := admin.Import(t, "eventcategories", map[string]any{"key": word, "name": word})[word]
+	book := func(title, day string, who ...int64) {
+		admin.Post(t, "/api/events", map[string]any{"event": map[string]any{"body": title, "category": kind,
+			"starts_at_text": day + " 09:00", "ends_at_text": day + " 10:00"}, "elements": who}).Must(t, 200)
+	}
+	book("Chess", "2026-12-03", zoe)
+	parent.open("/?date=2026-11-24", 200, "Next: Zoë "+word+", <a", "Chess</a>")
+	book("Soon", "2026-12-02", max)
+	valuetest.Lacks(t, parent.open("/?date=2026-11-24", 200, "Next: Max "+word+", <a", "Soon</a>"), "Chess", "next")
+	book("Both", "2026-12-01", zoe, max)
+	parent.open("/?date=2026-11-24", 200, "Next: Zoë "+word+", <a", "Next: Max "+word+", <a", "Both</a>")
 	parent.open(week+"?date=2026-11-24", 200, fmt.Sprintf(`href="/subscribe/%d"`, zoe))
 	parent.open(fmt.Sprintf("/subscribe/%d", zoe), 200)
 	parent.open(at, 403)

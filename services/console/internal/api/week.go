@@ -23,15 +23,15 @@ const besideAtMost = 8
 // weekBody is what the page of a week, or of a day side by side, shows.
 type weekBody struct {
 	Grid                  week.Grid
-	Names                 []api.Element      // whose it is
-	Day, Last             wiretime.Day       // of those shown
-	At                    string             // the page's path
-	With                  string             // what its address names beside the path, separated by commas
-	One                   bool               // one day of the week alone
-	Past                  bool               // no day was asked for, so that a phone leaves out the days that are over
-	IDs                   string             // of those shown, separated by commas
-	Next                  []api.EventSummary // the next event, where these days have none
-	Instead               string             // the text that stands there instead of a week; "" for none
+	Names                 []api.Element // whose it is
+	Day, Last             wiretime.Day  // of those shown
+	At                    string        // the page's path
+	With                  string        // what its address names beside the path, separated by commas
+	One                   bool          // one day of the week alone
+	Past                  bool          // no day was asked for, so that a phone leaves out the days that are over
+	IDs                   string        // of those shown, separated by commas
+	Next                  []next        // the next event, where these days have none; once for each whose it is
+	Instead               string        // the text that stands there instead of a week; "" for none
 	Own, Empty            bool
 	Today, Earlier, Later wiretime.Day
 }
@@ -182,10 +182,7 @@ func (v *visit) week(ids []int64, own bool) error {
 	b.Past = b.Past && b.Last >= b.Today
 	b.Empty = !slices.ContainsFunc(b.Grid.Columns, func(c week.Column) bool { return !c.Empty() })
 	if b.Empty {
-		b.Next, err = find[api.EventSummary](v, "/api/events", "events", url.Values{
-			"element": {id(ids[0])}, "start_date": {days[len(days)-1].AddDays(1).String()}, "limit": {"1"},
-		})
-		if err != nil {
+		if b.Next, err = v.next(b.Names, days[len(days)-1].AddDays(1)); err != nil {
 			return err
 		}
 	}
@@ -194,6 +191,30 @@ func (v *visit) week(ids []int64, own bool) error {
 		title = b.Names[0].Name
 	}
 	return v.show("week", title, b)
+}
+
+// next is the next event of a person or thing.
+type next struct {
+	api.EventSummary
+	Of api.Element
+}
+
+// next finds the earliest events from a day on, at most one of each person or thing.
+func (v *visit) next(of []api.Element, from wiretime.Day) (all []next, err error) {
+	for _, e := range of {
+		found, err := find[api.EventSummary](v, "/api/events", "events", url.Values{
+			"element": {id(e.ID)}, "start_date": {from.String()}, "limit": {"1"},
+		})
+		if err != nil {
+			return nil, err
+		}
+		for _, event := range found {
+			all = append(all, next{event, e})
+		}
+	}
+	starts := func(n next) int64 { return instant(n.StartsAt).Unix() }
+	slices.SortStableFunc(all, func(a, b next) int { return cmp.Compare(starts(a), starts(b)) })
+	return slices.DeleteFunc(all, func(n next) bool { return starts(n) > starts(all[0]) }), nil
 }
 
 // timetable is a person or thing, and its commitments.
