@@ -78,3 +78,10 @@ func TestParent_IsGivenPupilsAndSeesTheirDay(t *testing.T) {
 		t.Errorf("without pupils: %d %s", code, page)
 	}
 }
+
+// A guest was told to search for a person or a room, of which it finds none.
+func TestHome_AGuestIsToldWhatItFinds(t *testing.T) {
+	page := signedInAs(t, map[string]any{"kind": "guest"}).open("/", 200, "only what the school makes public")
+	valuetest.Lacks(t, page, "Search for a person", "the page of a guest")
+	signedInAs(t, nil).open("/", 200, "Search for a person")
+}

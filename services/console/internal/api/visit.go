@@ -15,6 +15,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/client"
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/problem"
 	"github.com/belfry-schools/belfry/pkg/session"
 	"github.com/belfry-schools/belfry/pkg/web"
@@ -94,6 +95,11 @@ func (v *visit) identify() error {
 	me.Switched = v.switched()
 	v.me = &me
 	return nil
+}
+
+// sees is how much the visitor sees of people and things.
+func (v *visit) sees() principal.Scope {
+	return v.sights.Of(principal.Kind(v.me.Kind), v.me.Permissions.Admin)
 }
 
 // formToken is sealed for the session that a form belongs to, or for what was typed when the session had ended.

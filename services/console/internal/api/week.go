@@ -12,6 +12,7 @@ import (
 	"github.com/gofiber/fiber/v2"
 
 	"github.com/belfry-schools/belfry/client/api"
+	"github.com/belfry-schools/belfry/pkg/principal"
 	"github.com/belfry-schools/belfry/pkg/record/sequence"
 	"github.com/belfry-schools/belfry/pkg/wiretime"
 	"github.com/belfry-schools/belfry/services/console/internal/week"
@@ -56,7 +57,11 @@ func (h handlers) home(v *visit) error {
 		shown = []api.Element{v.me.Element}
 	}
 	if len(shown) == 0 {
-		return v.show("week", v.texts.T("today"), weekBody{Instead: "week.no-person"})
+		instead := "week.no-person"
+		if v.sees() == principal.SeesPublic {
+			instead = "week.guest"
+		}
+		return v.show("week", v.texts.T("today"), weekBody{Instead: instead})
 	}
 	if v.me.Kind == "staff" {
 		_ = v.waiting(&inboxBody{}) // else the frame does not say how much waits
