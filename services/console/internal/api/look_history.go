@@ -7,6 +7,7 @@ import (
 
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/client/api"
+	"github.com/belfry-schools/belfry/pkg/record/sequence"
 )
 
 // history lists the audit of a record or of a service.
@@ -107,6 +108,11 @@ func (v *visit) valueOf(n called, field, value string) string {
 	switch {
 	case strings.HasSuffix(last, "_at"):
 		return cmp.Or(v.texts.Moment(value), value)
+	case last == "days" && value != "":
+		return strings.Join(sequence.Map(strings.Split(value, ","), func(days string) string {
+			first, end, _ := strings.Cut(days, "/")
+			return cmp.Or(v.texts.Between(first, end), v.texts.T("look.always"))
+		}), ", ")
 	case value == yes || value == no:
 		return v.texts.T("look.word." + value)
 	case of == "":

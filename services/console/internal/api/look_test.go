@@ -82,7 +82,7 @@ func TestLookAfter_MembersByDateAndWhoDecides(t *testing.T) {
 	for i := range 50 {
 		who.Add("who", fmt.Sprint(ids[fmt.Sprint(word, i)]))
 	}
-	b.send(at+"/members", who, 200, "from 2026-09-01", "to 2027-07-20")
+	b.send(at+"/members", who, 200, "from 1 Sep 2026 to 20 Jul 2027")
 	who.Add("who", fmt.Sprint(ids[word+"50"]))
 	b.send(at+"/members", who, 400)
 	b.send(at+"/members", url.Values{"who": {fmt.Sprint(ids[word+"50"])}}, 200)
@@ -94,6 +94,9 @@ func TestLookAfter_MembersByDateAndWhoDecides(t *testing.T) {
 	b.send(at+"/members", url.Values{"who": {fmt.Sprint(ids[word+"0"])}, "first_day": {"2027-09-01"},
 		"last_day": {"2027-08-01"}}, 422, "2027-08-01")
 	b.send(at+"/members/end", member, 200, "Saved")
+	// The history showed days as 2026-09-01/2027-07-20.
+	b.open("/look-after/history", 200, "<dt>Days</dt><dd><ins>from 1 Sep 2026 to 20 Jul 2027</ins></dd>",
+		"<dt>Days</dt><dd><ins>always</ins></dd>")
 
 	decides := newUser(t, "Dee Cider", word)
 	b.send(at+"/deciders", url.Values{"email": {"none-" + word + "@school.example"}}, 422, "0 accounts")

@@ -109,6 +109,17 @@ func (t *Texts) ShortDay(d wiretime.Day) string {
 	return t.date("day.short", d)
 }
 
+// Between is from a day, or to one, or both, as the interface writes them: "from 1 Sep 2026 to 20 Jul 2027".
+func (t *Texts) Between(first, last string) string {
+	var all []string
+	for i, text := range []string{first, last} {
+		if d, err := wiretime.ParseDay(text); err == nil {
+			all = append(all, t.T([]string{"look.from", "look.to"}[i], t.date("day.date", d)))
+		}
+	}
+	return strings.Join(all, " ")
+}
+
 // Month is November 2026.
 func (t *Texts) Month(d wiretime.Day) string { return t.date("day.month", d) }
 
