@@ -13,7 +13,7 @@ var documented = map[string]Reads{
 	"GET /api/users":                                      {Query: "email", Fields: ""},
 	"PUT /api/sessions/:session":                          {Query: "", Fields: "session.user_id"},
 	"PATCH /api/sessions/:session":                        {Query: "", Fields: "session.user_id"},
-	"GET /api/admin/users":                                {Query: "after from_id limit", Fields: ""},
+	"GET /api/admin/users":                                {Query: "after element from_id limit", Fields: ""},
 	"POST /api/admin/users":                               {Query: "dry_run", Fields: "user.active user.admin_of user.duplicate_email user.element_id user.email user.kind user.name user.permissions.admin user.permissions.can_add_events user.permissions.can_add_notes user.permissions.can_api user.permissions.can_su user.permissions.edit_all_events user.permissions.privileged user.stands_for user.uuid", Values: map[string]string{"dry_run": "true|false"}},
 	"PATCH /api/admin/users/:id":                          {Query: "dry_run", Fields: "user.active user.admin_of user.duplicate_email user.element_id user.email user.kind user.name user.permissions.admin user.permissions.can_add_events user.permissions.can_add_notes user.permissions.can_api user.permissions.can_su user.permissions.edit_all_events user.permissions.privileged user.stands_for", Values: map[string]string{"dry_run": "true|false"}, IfMatch: true},
 	"DELETE /api/admin/users/:id":                         {Query: "dry_run", Fields: "", Values: map[string]string{"dry_run": "true|false"}, IfMatch: true},

@@ -131,7 +131,7 @@ func (v *visit) former(query url.Values) ([]timetable, error) {
 		return nil, nil
 	}
 	former := map[string][]int64{} // by their initials
-	for e, err := range v.api.List(v.ctx, "/api/admin/elements", "elements",
+	for e, err := range v.api.List(v.ctx, elementsPath, "elements",
 		url.Values{"type": {"Staff"}, "current": {"false"}, "limit": {"1000"}}) {
 		if err != nil {
 			return nil, err

@@ -25,9 +25,12 @@ var elementTypes = []typeForm{
 	{"Subject", must(1, []entry{{Name: "name"}})},
 }
 
+// elementsPath is where the interface has people and things.
+const elementsPath = "/api/admin/elements"
+
 // elements are people and things.
 var elements = recordKind{
-	at: "/look-after/elements", add: "/look-after/new/:type", path: "/api/admin/elements",
+	at: "/look-after/elements", add: "/look-after/new/:type", path: elementsPath,
 	part: "element", list: "elements", audit: "Element", called: "name", types: elementTypes, beside: besideElement,
 }
 
@@ -36,6 +39,7 @@ type elementParts struct {
 	ID         int64
 	Group      bool
 	Person     bool
+	Accounts   []api.User // of the person
 	Members    []api.Membership
 	More       string // the address of the next members
 	Deciders   []api.User
@@ -82,6 +86,14 @@ func besideElement(v *visit, k recordKind, found client.Record, b *recordBody) e
 	b.Element, b.Actions = parts, []action{{b.At + "/retire", "look.retire", true}}
 	if found.Text("current") != yes {
 		b.Actions = []action{{b.At + "/return", "look.return", false}}
+	}
+	if parts.Person {
+		accounts, _, err := v.api.Page(v.ctx, usersPath, "users",
+			url.Values{"element": {id(parts.ID)}, "limit": {lookPage}}, "")
+		if err != nil {
+			return err
+		}
+		parts.Accounts = client.Each[api.User](accounts)
 	}
 	if parts.Group {
 		if err := v.membersOf(k, parts, b.At); err != nil {

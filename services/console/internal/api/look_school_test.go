@@ -65,7 +65,8 @@ func TestLookAfter_AnAdministratorOfASchoolIsLedToNothingThatIsRefused(t *testin
 	// one could say whose it is.
 	others := admin.Import(t, "staff",
 		map[string]any{"key": "dee", "initials": "DB", "forename": "Dee", "surname": "Bell"},
-		map[string]any{"key": "flo", "initials": "FB", "forename": "Flo", "surname": "Bell"})
+		map[string]any{"key": "flo", "initials": "FB", "forename": "Flo", "surname": "Bell"},
+		map[string]any{"key": "gus", "initials": "GB", "forename": "Gus", "surname": "Bell"})
 	for _, member := range others {
 		admin.Post(t, fmt.Sprintf("/api/admin/elements/%d/members", schools["north"]),
 			map[string]any{"members": []any{map[string]any{"element_id": member}}}).Must(t, http.StatusCreated)
@@ -84,15 +85,19 @@ func TestLookAfter_AnAdministratorOfASchoolIsLedToNothingThatIsRefused(t *testin
 		valuetest.Same(t, strings.Contains(page, `class="danger"`), may, "%s has something to end", path)
 	}
 	valuetest.Lacks(t, head.open("/look-after/users", http.StatusOK), "/look-after/users/new", "the list of accounts")
-	add := fmt.Sprintf("/look-after/users/new?person=%d", others["flo"])
-	head.open(fmt.Sprintf("/look-after/elements/%d", others["flo"]), http.StatusOK, add)
-	page = head.open(add, http.StatusOK, `value="Flo Bell"`)
-	made := url.Values{"is.name": {"Flo Bell"}, "is.email": {"none"}, "person": values(page, "person"), "key": {"a"},
+	// An account was offered to a person who has one, which no page of the person led to.
+	page = head.open(fmt.Sprintf("/look-after/elements/%d", others["flo"]), http.StatusOK, "Account: flo</a>",
+		fmt.Sprintf(`href="/look-after/users/%d"`, in["flo"]))
+	valuetest.Lacks(t, page, "New account", "the page of one with an account")
+	add := fmt.Sprintf("/look-after/users/new?person=%d", others["gus"])
+	head.open(fmt.Sprintf("/look-after/elements/%d", others["gus"]), http.StatusOK, add)
+	page = head.open(add, http.StatusOK, `value="Gus Bell"`)
+	made := url.Values{"is.name": {"Gus Bell"}, "is.email": {"none"}, "person": values(page, "person"), "key": {"a"},
 		"is.kind": {"staff"}, "is.active": {"true"}, "token": {head.token}}
-	head.send("/look-after/users/new", made, http.StatusUnprocessableEntity, fmt.Sprintf(`value="%d"`, others["flo"]))
+	head.send("/look-after/users/new", made, http.StatusUnprocessableEntity, fmt.Sprintf(`value="%d"`, others["gus"]))
 	made.Set("is.email", "bell@school.example")
 	code, _, page := head.do(http.MethodPost, "/look-after/users/new", made)
-	head.check(add, code, http.StatusCreated, page, []string{"Copy this now", "FB - Flo Bell"})
+	head.check(add, code, http.StatusCreated, page, []string{"Copy this now", "GB - Gus Bell"})
 
 	of := signIn(both)
 	for _, search := range []string{"", "?q=bell"} {

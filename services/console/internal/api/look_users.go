@@ -16,9 +16,12 @@ import (
 	"github.com/belfry-schools/belfry/pkg/problem"
 )
 
+// usersPath is where the interface has the accounts.
+const usersPath = "/api/admin/users"
+
 // users are the accounts.
 var users = recordKind{
-	name: "user", at: "/look-after/users", add: "/look-after/users/new", path: "/api/admin/users", part: "user",
+	name: "user", at: "/look-after/users", add: "/look-after/users/new", path: usersPath, part: "user",
 	list: "users", audit: "User", called: "name", also: "email", off: "look.inactive",
 	beside: besideAccount, made: showKey,
 	first: client.Record{"active": true, "kind": "staff", "permissions": map[string]any{"can_api": true}},

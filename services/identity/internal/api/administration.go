@@ -10,13 +10,17 @@ import (
 	"github.com/belfry-schools/belfry/services/identity/internal/user"
 )
 
-// list answers GET of the users, page by page.
+// list answers GET of the users, of all or of one element, page by page.
 func (h handlers) list(c *fiber.Ctx) error {
 	after, limit, err := web.PageFrom(c)
 	if err != nil {
 		return err
 	}
-	found, next, err := h.users.List(c.UserContext(), web.Principal(c), after, limit)
+	element, err := web.QueryID(c, "element")
+	if err != nil {
+		return err
+	}
+	found, next, err := h.users.List(c.UserContext(), web.Principal(c), element, after, limit)
 	return web.OKList(c, "users", found, next, err, accountOf, func(u user.User) int64 { return u.ID })
 }
 

@@ -394,3 +394,38 @@ func TestElements_AUserCanBeAnElement(t *testing.T) {
 	shows(`"name":"Ann Bell"`)
 	login(t, both.Client(t), record["uuid"].(string)).Want(t, 200, ok)
 }
+
+// TestAdministration_UsersOfAnElement: an administrator of a school is shown those of its school alone.
+func TestAdministration_UsersOfAnElement(t *testing.T) {
+	both, admin := besideElements(t)
+	north := admin.Import(t, "groups", map[string]any{"key": "north", "name": "North", "school": true})["north"]
+	staff := admin.Import(t, "staff",
+		map[string]any{"key": "1", "initials": "AB", "forename": "Ann", "surname": "Bell"},
+		map[string]any{"key": "2", "initials": "CD", "forename": "Cy", "surname": "Dent"})
+	join(t, admin, north, staff["1"])
+	head := map[string]any{"key": "head", "name": "Head", "email": "head@school.example", "uuid": uuid.NewString(),
+		"can_api": true, "admin_of": []string{"north"}}
+	user := func(key, element string) map[string]any {
+		return map[string]any{"key": key, "name": key, "email": key + "@school.example", "element": element}
+	}
+	ids := admin.Import(t, "users", head, user("ann", "Staff:1"), user("other", "Staff:1"), user("cy", "Staff:2"))
+	school := both.Login(t, head["uuid"].(string))
+	want := func(c *servicetest.Client, element int64, rest string, want ...int64) {
+		t.Helper()
+		var listed struct{ Users []struct{ ID int64 } }
+		c.Get(t, fmt.Sprintf("/api/admin/users?element=%d%s", element, rest)).Must(t, 200).Decode(t, &listed)
+		var got []int64
+		for _, u := range listed.Users {
+			got = append(got, u.ID)
+		}
+		valuetest.List(t, got, want, "the users of %d", element)
+	}
+	for _, c := range []*servicetest.Client{admin, school} {
+		want(c, staff["1"], "", ids["ann"], ids["other"])
+		want(c, staff["1"], fmt.Sprint("&from_id=", ids["other"]), ids["other"])
+		want(c, 999999, "")
+	}
+	want(admin, staff["2"], "", ids["cy"])
+	want(school, staff["2"], "")
+	admin.Get(t, "/api/admin/users?element=x").WantCode(t, 400)
+}

@@ -92,15 +92,21 @@ func (s *Service) Find(ctx context.Context, q fact.UsersQuestion) ([]User, error
 }
 
 // List returns up to limit of the users that p administers, with ids above after, by id, and the id after which the
-// next page begins; 0 when there are no more.
+// next page begins; 0 when there are no more. Unless element is 0, they are those who are this element.
 func (s *Service) List(
-	ctx context.Context, p principal.Principal, after int64, limit int,
+	ctx context.Context, p principal.Principal, element, after int64, limit int,
 ) (users []User, next int64, err error) {
 	f := Filter{After: after, Limit: limit + 1}
+	if element != 0 {
+		f.Elements = []int64{element}
+	}
 	if !p.Permissions.Admin {
-		f.Elements, err = s.Elements.Belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, All: true})
-		if err != nil || len(f.Elements) == 0 {
+		own, err := s.Elements.Belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, All: true})
+		if err != nil || len(own) == 0 || element != 0 && !slices.Contains(own, element) {
 			return nil, 0, err
+		}
+		if element == 0 {
+			f.Elements = own
 		}
 	}
 	users, err = s.Store.List(ctx, f)
