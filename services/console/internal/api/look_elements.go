@@ -9,6 +9,7 @@ import (
 	"github.com/belfry-schools/belfry/client"
 	"github.com/belfry-schools/belfry/client/api"
 	"github.com/belfry-schools/belfry/pkg/principal"
+	"github.com/belfry-schools/belfry/pkg/record/needle"
 	"github.com/belfry-schools/belfry/pkg/web"
 )
 
@@ -118,8 +119,26 @@ func (v *visit) membersOf(k recordKind, parts *elementParts, at string) error {
 		parts.More = at + "?" + url.Values{"after": {next}}.Encode()
 	}
 	parts.Find = strings.TrimSpace(v.c.Query("find"))
-	parts.Found, err = v.elements(parts.Find)
+	parts.Found, err = v.administered(parts.Find)
 	return err
+}
+
+// administered is elements for those who may see less than they administer.
+func (v *visit) administered(name string, of ...string) (all []api.Element, err error) {
+	if name == "" || v.sees() == principal.SeesAll {
+		return v.elements(name, of...)
+	}
+	part := needle.New(name)
+	for e, err := range v.api.List(v.ctx, elementsPath, "elements",
+		url.Values{"type": of, "current": {yes}, "limit": {"1000"}}) {
+		if err != nil || len(all) == foundAtLeast {
+			return all, err
+		}
+		if part.In(e.Text("name")) {
+			all = append(all, client.As[api.Element](e))
+		}
+	}
+	return all, nil
 }
 
 // returnSent makes a person or thing current again.

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"net/http/cookiejar"
 	"net/url"
+	"path"
 	"strings"
 	"testing"
 
@@ -127,6 +128,15 @@ func TestLookAfter_AnAdministratorOfASchoolIsLedToNothingThatIsRefused(t *testin
 		for _, search := range []string{"", "?q=B%C3%88LL"} {
 			listed := b.open("/look-after/list/Staff"+search, http.StatusOK, "AB - Ann Bell")
 			valuetest.Lacks(t, listed, "Cy Bell", "the list of the staff"+search)
+		}
+		// It found no one to add to a group of the school, and no person of an account.
+		choir := fmt.Sprintf("/look-after/elements/%d", admin.Import(t, "groups",
+			map[string]any{"key": "choir", "name": "Choir"})["choir"])
+		admin.Post(t, fmt.Sprintf("/api/admin/elements/%d/members", schools["north"]), map[string]any{"members": []any{
+			map[string]any{"element_id": path.Base(choir)}}})
+		for _, find := range []string{choir, fmt.Sprintf("/look-after/users/%d", in["flo"])} {
+			found := b.open(find+"?find=B%C3%88LL", http.StatusOK, "AB - Ann Bell", `value="`+id(teacher)+`"`)
+			valuetest.Lacks(t, found, "Cy Bell", find)
 		}
 	}
 

@@ -181,11 +181,11 @@ func (v *visit) people(user client.Record) (*peopleShown, error) {
 	if p.Pupils, err = v.named(pupils...); err != nil {
 		return nil, err
 	}
-	staff, err := v.elements(p.Find, "Staff")
+	staff, err := v.administered(p.Find, "Staff")
 	if err != nil {
 		return nil, err
 	}
-	p.Found, err = v.elements(p.Find, "Pupil")
+	p.Found, err = v.administered(p.Find, "Pupil")
 	p.Found = append(staff, p.Found...)
 	return p, err
 }
