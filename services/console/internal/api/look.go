@@ -248,8 +248,9 @@ type recordBody struct {
 	Name       string
 	New        bool
 	Person     string        // whose account the new one is; "" for no one
-	Schools    []api.Element // to choose from, to which the new one belongs; nil: there is no choice
-	School     int64         // of them, the chosen one
+	Schools    []api.Element // to choose from, to which it belongs; nil: there is no choice
+	School     int64         // of them, the chosen one; 0: none
+	WasSchool  int64         // when the form was shown
 	Fixed      bool          // the visitor may not change it
 	Key        string        // so that a form that adds something, sent twice, adds one
 	Own        bool          // it is the visitor's own account
@@ -353,20 +354,31 @@ func (v *visit) fromList(k recordKind, id int64) (client.Record, error) {
 }
 
 func (v *visit) showNew(k recordKind, r record, code int) error {
-	schools, err := v.schools(k)
-	if err != nil {
-		return err
+	var schools []api.Element
+	var err error
+	if k.name != "user" && (v.me.Permissions.Admin || len(v.me.AdminOf) > 1) { // an account belongs to its person's
+		if schools, err = v.schools(); err != nil {
+			return err
+		}
 	}
 	return v.showRecord(recordBody{record: r, New: true, At: k.add, Name: v.texts.T("look.new." + k.name),
 		Person:  cmp.Or(v.c.Query("person"), v.typed.Get("person")),
 		Schools: schools, School: number(v.typed.Get("school"))}, code)
 }
 
-// schools are those of an administrator of several, who must say to which a new record belongs. An account belongs to
-// its person's.
-func (v *visit) schools(k recordKind) (all []api.Element, err error) {
-	if v.me.Permissions.Admin || len(v.me.AdminOf) < 2 || k.name == "user" {
-		return nil, nil
+// schools are those that the visitor administers.
+func (v *visit) schools() (all []api.Element, err error) {
+	if v.me.Permissions.Admin {
+		for e, err := range v.api.List(v.ctx, elements.path, elements.list,
+			url.Values{"type": {"Group"}, "current": {yes}, "limit": {"1000"}}) {
+			if err != nil {
+				return nil, err
+			}
+			if e.Text("school") == yes {
+				all = append(all, client.As[api.Element](e))
+			}
+		}
+		return all, nil
 	}
 	for _, school := range v.me.AdminOf {
 		found, err := v.api.Get(v.ctx, elements.path+"/"+id(school), elements.part)
@@ -430,11 +442,22 @@ func (v *visit) showFound(k recordKind, found client.Record, r record, b recordB
 			return err
 		}
 	}
+	var err error
 	if v.me.Permissions.Admin {
+		if k.name != kinds.name { // nothing else is given to another school
+			return v.showRecord(b, code)
+		}
+		b.School, b.WasSchool = found.ID("school_id"), found.ID("school_id")
+		if v.typed.Has("school") {
+			b.School, b.WasSchool = number(v.typed.Get("school")), number(v.typed.Get("was.school"))
+		}
+		if b.Schools, err = v.schools(); err != nil {
+			return err
+		}
 		return v.showRecord(b, code)
 	}
 	path := k.path + "/" + id(found.ID("id"))
-	_, err := v.api.Change(client.DryRun(v.ctx), path, k.part, map[string]any{})
+	_, err = v.api.Change(client.DryRun(v.ctx), path, k.part, map[string]any{})
 	if b.Fixed = refused(err, fiber.StatusForbidden) != nil; b.Fixed {
 		b.Actions, b.Tokens = nil, nil
 	}
@@ -453,7 +476,11 @@ func oneRecord(k recordKind) func(*visit) error {
 			return v.showFound(k, found, k.form.fill(found), recordBody{}, fiber.StatusOK)
 		}
 		r := k.form.read(v)
-		_, err = v.api.Change(v.ctx, k.path+"/"+id(found.ID("id")), k.part, r.changed(found))
+		fields := r.changed(found)
+		if school := v.typed.Get("school"); number(school) != number(v.typed.Get("was.school")) {
+			fields["school_id"] = school
+		}
+		_, err = v.api.Change(v.ctx, k.path+"/"+id(found.ID("id")), k.part, fields)
 		if refused, is := r.refused(err); is {
 			return v.showFound(k, found, refused, recordBody{}, fiber.StatusUnprocessableEntity)
 		}

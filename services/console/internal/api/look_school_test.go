@@ -6,6 +6,7 @@ import (
 	"net/http/cookiejar"
 	"net/url"
 	"path"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -139,6 +140,34 @@ func TestLookAfter_AnAdministratorOfASchoolIsLedToNothingThatIsRefused(t *testin
 			valuetest.Lacks(t, found, "Cy Bell", find)
 		}
 	}
+
+	// A district's administrator could neither give a kind of events or a webhook to a school, nor take it away.
+	district := signIn(s.AdminUUID)
+	north := fmt.Sprint(schools["north"])
+	for path, named := range map[string]url.Values{
+		"/look-after/kinds/new":    {"is.name": {"Assembly"}},
+		"/look-after/webhooks/new": {"is.url": {"https://hooks.school.example/n"}, "is.event.deleted": {"true"}},
+	} {
+		district.open(path, http.StatusOK, ">North</option>", ">South</option>")
+		named.Set("school", north)
+		named.Set("token", district.token)
+		if code, _, page := district.do(http.MethodPost, path, named); code >= http.StatusBadRequest {
+			t.Errorf("%s: %d %s", path, code, page)
+		}
+	}
+	valuetest.Has(t, admin.Get(t, "/api/admin/webhooks").Body, `"school_id":`+north)
+	kind := regexp.MustCompile(`href="(/look-after/kinds/\d+)">Assembly`).
+		FindStringSubmatch(district.open("/look-after/kinds", http.StatusOK))[1]
+	district.open(kind, http.StatusOK, `value="`+north+`" selected`)
+	form := url.Values{"is.name": {"Assembly"}, "was.name": {"Assembly"}, "school": {south}, "was.school": {north}}
+	district.send(kind, form, http.StatusOK, "Saved", `value="`+south+`" selected`)
+	form = url.Values{"was.name": {"Assembly"}, "school": {""}, "was.school": {south}}
+	district.send(kind, form, http.StatusUnprocessableEntity, `name="was.school" value="`+south+`"`)
+	form.Set("is.name", "Assembly")
+	page = district.open(district.send(kind, form, http.StatusOK, "Saved"), http.StatusOK)
+	valuetest.Lacks(t, page, " selected", "the kind of no school")
+	history := strings.Replace(kind, "/look-after/kinds/", "/look-after/history?record=EventCategory:", 1)
+	district.open(history, http.StatusOK, "<dt>School</dt><dd><del>North</del> <ins>South</ins></dd>")
 
 	// The lists were 400 once the only school was retired.
 	admin.Delete(t, fmt.Sprintf("/api/admin/elements/%d", schools["north"])).Must(t, http.StatusOK)
