@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"html/template"
 	"net/url"
 	"slices"
@@ -42,7 +43,19 @@ type coverBody struct {
 	Pupils              bool // the events whose pupils are elsewhere are asked for
 	Absent              []api.AbsentPupils
 	Undo                *undo
-	Fault               string
+	Fault, School       string
+}
+
+// At is the address of a day, and of a person on it; 0: no one.
+func (b coverBody) At(day wiretime.Day, who int64) string {
+	query := url.Values{"date": {day.String()}}
+	if who != 0 {
+		query.Set("who", id(who))
+	}
+	if b.School != "" {
+		query.Set("school", b.School)
+	}
+	return "/cover?" + query.Encode()
 }
 
 // AtWork is how many events of the day a person is at.
@@ -68,9 +81,10 @@ func (v *visit) showCover(date, who, fault string, code int) error {
 	if err != nil {
 		return v.refuse(fiber.StatusBadRequest, "date")
 	}
-	b := coverBody{Day: day, Earlier: day.AddDays(-1), Later: day.AddDays(1), Undo: v.readUndo(), Fault: fault}
+	b := coverBody{Day: day, Earlier: day.AddDays(-1), Later: day.AddDays(1), Undo: v.readUndo(), Fault: fault,
+		School: cmp.Or(v.c.Query("school"), v.typed.Get("school"))}
 	if err := v.staff(&b); err != nil {
-		return err
+		return v.askSchool(err)
 	}
 	for i := range b.Staff {
 		if id(b.Staff[i].Element.ID) == who {
@@ -101,7 +115,7 @@ func (v *visit) absent(b *coverBody) error {
 func (v *visit) staff(b *coverBody) error {
 	day := b.Day.String()
 	query := url.Values{"start_date": {day}, "end_date": {day}, "include": {"locations,busy"}}
-	current, err := v.timetablesOf("Staff", query)
+	current, err := v.timetablesOf("Staff", b.School, query)
 	if err != nil {
 		return err
 	}
@@ -262,7 +276,8 @@ func (h handlers) coverSent(v *visit) error {
 	if back {
 		form = "/cover"
 	}
-	query := v.undoQuery(done, form, url.Values{"date": {date}, "who": {who},
+	school := v.typed.Get("school")
+	query := v.undoQuery(done, form, url.Values{"date": {date}, "who": {who}, "school": {school},
 		"event": {id(ids[0])}, "out": {id(ids[2])}, "in": {id(ids[1])}, "anyway": {"1"}})
-	return v.after(err, "/cover?"+url.Values{"date": {date}, "who": {who}}.Encode()+"&"+query)
+	return v.after(err, "/cover?"+url.Values{"date": {date}, "who": {who}, "school": {school}}.Encode()+"&"+query)
 }

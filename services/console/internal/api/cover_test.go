@@ -207,6 +207,27 @@ func TestCover_ALargeDistrictSeesItsOwnSchool(t *testing.T) {
 			page := b.open(path, code)
 			valuetest.Same(t, strings.Contains(page, "No2"), code == 200, "%s has the visitor's school", path)
 			valuetest.Lacks(t, page, "No900", path+" has another school's")
+			if code != 200 {
+				valuetest.Has(t, page, "Ask your administrator to give your account its person")
+			}
 		}
 	}
+
+	// They were errors to the district's administrator, who belongs to no school.
+	b, school := visitor(t), fmt.Sprintf("school=%d", admin.Import(t, "groups",
+		map[string]any{"key": "north", "name": "North", "school": true})["north"])
+	b.base = s.URL
+	b.send("/sign-in", url.Values{"uuid": {s.AdminUUID}}, 200)
+	for _, path := range []string{"/cover?date=2033-02-01", "/rooms?type=Staff&date=2033-02-01"} {
+		b.open(path, 200, ">North</option>", `name="date" value="2033-02-01"`)
+		page := b.open(path+"&"+school, 200, "No2", "date=2033-02-02&amp;"+school)
+		valuetest.Lacks(t, page, "No900", path+" has another school's")
+	}
+	page := b.open(fmt.Sprintf("/cover?date=2033-02-01&who=%d&%s", ids["2"], school), 200)
+	valuetest.MustHold(t, len(values(page, "in")) > 0, "no one is free in %s", page)
+	at := b.send("/cover", url.Values{"date": {"2033-02-01"}, "who": {id(ids["2"])}, "out": {id(ids["2"])},
+		"event": values(page, "event")[:1], "in": values(page, "in")[:1], "school": values(page, "school")[:1]}, 200,
+		"The lesson is covered.")
+	valuetest.Has(t, at, "&"+school)
+	b.undo(t, at, 200, "No2")
 }

@@ -24,6 +24,7 @@ type boardForm struct {
 	Date     wiretime.Day
 	Five     bool // days, rather than one
 	Find     string
+	School   string // whose things are shown; "" for all, or the visitor's
 	From, To string // only what is free from … to …, such as 09:00; "" both: all
 }
 
@@ -50,7 +51,9 @@ func (f boardForm) days() wiretime.Days {
 // Path is the page's address.
 func (f boardForm) Path() string {
 	query := url.Values{"date": {f.Date.String()}}
-	for name, value := range map[string]string{"type": f.Type, "find": f.Find, "from": f.From, "to": f.To} {
+	for name, value := range map[string]string{
+		"type": f.Type, "find": f.Find, "school": f.School, "from": f.From, "to": f.To,
+	} {
 		if value != "" && (name != "type" || value != boardTypes[0]) {
 			query.Set(name, value)
 		}
@@ -89,7 +92,7 @@ func (v *visit) readBoardForm() (f boardForm, fault string) {
 	f = boardForm{
 		Type: v.c.Query("type", boardTypes[0]), Date: v.zone.DayOf(v.now), Five: v.c.Query("days") == "5",
 		Find: strings.TrimSpace(v.c.Query("find")), From: page.ReadHours(v.c.Query("from")),
-		To: page.ReadHours(v.c.Query("to")),
+		To: page.ReadHours(v.c.Query("to")), School: v.c.Query("school"),
 	}
 	if !slices.Contains(boardTypes, f.Type) {
 		f.Type, fault = boardTypes[0], "rooms.fault.type"
@@ -119,7 +122,7 @@ func (h handlers) rooms(v *visit) error {
 	body := roomsBody{Form: form, Types: boardTypes, Fault: fault, Back: form.moved(-1), Later: form.moved(1)}
 	if fault == "" {
 		if err := v.layOut(&body); err != nil {
-			return err
+			return v.askSchool(err)
 		}
 	}
 	code := fiber.StatusOK
@@ -132,7 +135,7 @@ func (h handlers) rooms(v *visit) error {
 // layOut reads the bookings, and leaves out things that are not free if the form says so.
 func (v *visit) layOut(body *roomsBody) error {
 	form, days := body.Form, body.Form.days()
-	found, err := v.timetablesOf(form.Type, url.Values{
+	found, err := v.timetablesOf(form.Type, form.School, url.Values{
 		"include": {"staff,busy"}, "start_date": {days.First.String()}, "end_date": {days.Last.String()},
 	})
 	if err != nil {

@@ -237,16 +237,16 @@ func (v *visit) timetables(query url.Values) ([]timetable, error) {
 const timetablesAtOnce = 200
 
 // timetablesOf asks for those of all people or things of a type, in one call. Where there are more than an answer may
-// have, as in a district, they are those of the visitor's school, at most 1,000.
-func (v *visit) timetablesOf(kind string, query url.Values) ([]timetable, error) {
+// have, as in a district, they are those of the visitor's school, at most 1,000. A chosen school is the only one.
+func (v *visit) timetablesOf(kind, school string, query url.Values) (all []timetable, tooMany error) {
 	query.Set("type", kind)
-	all, tooMany := v.timetables(query)
-	if refused(tooMany, fiber.StatusBadRequest) == nil {
-		return all, tooMany
-	}
-	school := "own"
-	if len(v.me.AdminOf) == 1 {
-		school = id(v.me.AdminOf[0])
+	if school == "" {
+		if all, tooMany = v.timetables(query); refused(tooMany, fiber.StatusBadRequest) == nil {
+			return all, tooMany
+		}
+		if school = "own"; len(v.me.AdminOf) == 1 {
+			school = id(v.me.AdminOf[0])
+		}
 	}
 	own, err := list[api.Element](v, "/api/elements", "elements",
 		url.Values{"type": {kind}, "school": {school}, "limit": {"1000"}})
@@ -254,6 +254,29 @@ func (v *visit) timetablesOf(kind string, query url.Values) ([]timetable, error)
 		return nil, cmp.Or(err, tooMany)
 	}
 	return v.timetablesBy(sequence.Map(own, func(e api.Element) int64 { return e.ID }), query)
+}
+
+// schoolBody is the page that asks which school a page shows, in a district that is too large to show as a whole.
+type schoolBody struct {
+	At      string
+	Query   map[string]string
+	Schools []api.Element
+}
+
+// askSchool asks which school a page shows, where the interface refuses to list all.
+func (v *visit) askSchool(err error) error {
+	if refused(err, fiber.StatusBadRequest) == nil {
+		return err
+	}
+	b := schoolBody{At: v.c.Path(), Query: v.c.Queries()}
+	delete(b.Query, "school")
+	if b.Schools, err = v.schools(); err != nil {
+		return err
+	}
+	if len(b.Schools) == 0 {
+		return v.refuse(fiber.StatusBadRequest, "school")
+	}
+	return v.show("school", v.texts.T("look.field.school_id"), b)
 }
 
 // timetablesBy asks for those of people or things by their ids, a few in one call.
