@@ -57,6 +57,7 @@ type attempt struct {
 	States  map[int64]string // what would come of each person and thing; nil while that is not known
 	Clashes []clash
 	Fault   string
+	Wrong   map[string][]string // the fields that it is about, as the interface names them
 }
 
 // try makes the call of a form, which is refused if something clashes, unless clashes are accepted. If the form must be
@@ -70,7 +71,7 @@ func (v *visit) try(
 		a.Clashes = client.Each[clash](would.Clashes)
 		return fiber.StatusConflict, err
 	}
-	if v.invalid(err, &a.Fault) {
+	if v.invalid(err, a) {
 		return fiber.StatusUnprocessableEntity, nil
 	}
 	if err == nil && len(booked.Failures) > 0 {
@@ -311,7 +312,7 @@ func (v *visit) showCheck(b bookBody, code int) error {
 
 // askAgain shows the form with what is wrong.
 func (v *visit) askAgain(b bookBody, err error) error {
-	if v.invalid(err, &b.Fault) {
+	if v.invalid(err, &b.attempt) {
 		return v.showBook(b, fiber.StatusUnprocessableEntity)
 	}
 	return err
@@ -333,7 +334,7 @@ func (v *visit) dates(s api.PlannedSeries) (all []date) {
 
 // invalid says whether the interface refuses a form that must be corrected, and the faults: the texts for its fields
 // or, without such, the interface's message.
-func (v *visit) invalid(err error, fault *string) bool {
+func (v *visit) invalid(err error, a *attempt) bool {
 	failed := refused(err, fiber.StatusUnprocessableEntity, fiber.StatusBadRequest)
 	if failed == nil {
 		return false
@@ -348,7 +349,7 @@ func (v *visit) invalid(err error, fault *string) bool {
 			all = append(all, text)
 		}
 	}
-	*fault = cmp.Or(strings.Join(all, " "), failed.Problems())
+	a.Fault, a.Wrong = cmp.Or(strings.Join(all, " "), failed.Problems()), failed.Fields
 	return true
 }
 

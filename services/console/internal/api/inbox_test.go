@@ -96,7 +96,7 @@ func TestInbox_ConfirmsRejectsAndUndoes(t *testing.T) {
 	}
 	other.open("/inbox", 200)
 	one.send("/inbox", url.Values{"do": {"rejected"}, "pick": {picks[1]}}, 422, "Write a reason",
-		fmt.Sprintf(`value="%s" checked`, picks[1]))
+		`hint" aria-invalid="true"`, fmt.Sprintf(`value="%s" checked`, picks[1]))
 	one.send("/inbox", url.Values{"do": {"confirmed"}}, 422, "Choose something first")
 	one.send("/inbox", url.Values{"do": {"rejected"}, "pick": {picks[1]}, "reason": {"The hall is painted."}}, 200,
 		"✕ Rejected", "Undo", "(1) Inbox", `<option value="The hall is painted.">`, "Decided lately")

@@ -260,6 +260,35 @@ func TestCancel_WhatWasDeletedIsBookedAgain(t *testing.T) {
 	}
 }
 
+// With the screen off, no field of a form that was refused said that it is wrong, and why.
+func TestForms_AFaultIsTiedToItsField(t *testing.T) {
+	s := newBooker(t)
+	wrong := regexp.MustCompile(`id="([a-z]+)"[^>]* aria-invalid="true" aria-describedby="fault"`)
+	fields := func(path string, form url.Values) (all []string) {
+		s.open(path, 200)
+		form.Set("token", s.token)
+		code, _, page := s.do(http.MethodPost, path, form)
+		valuetest.Same(t, code, 422, path)
+		for _, found := range wrong.FindAllStringSubmatch(page, -1) {
+			all = append(all, found[1])
+		}
+		return all
+	}
+	form := url.Values{"title": {""}, "date": {"2031-04-01"}, "from": {"10:00"}, "to": {"09:00"}, "do": {"book"}}
+	valuetest.List(t, fields("/book", form), []string{"title", "kind", "to", "last"}, "with no title and no kind")
+	form = url.Values{"title": {"Ludo"}, "kind": {id(s.kind)}, "date": {"2031-04-01"}, "from": {"x"}, "to": {"11:00"},
+		"repeat": {"1"}, "do": {"book"}}
+	valuetest.List(t, fields("/book", form), []string{"date", "from"}, "without a start")
+	form.Set("from", "10:00")
+	valuetest.List(t, fields("/book", form), []string{"until"}, "without an end of the series")
+	valuetest.List(t, fields(s.at("", "/edit"), url.Values{"kind": {id(s.kind)}, "date": {"2031-03-04"},
+		"from": {"09:00"}, "to": {"10:00"}}), []string{"title"}, "a change without a title")
+	valuetest.List(t, fields(fmt.Sprintf("/subscribe/%d", s.hall), url.Values{}), []string{"name"}, "a feed")
+	b := visitor(t)
+	b.open("/sign-in", 200)
+	b.send("/sign-in", url.Values{"uuid": {uuid.NewString()}}, 401, `aria-describedby="uuid-hint" aria-invalid="true"`)
+}
+
 // Of two clicks on Delete, or on the Undo of a booking, the second was 404.
 func TestCancel_ASecondClickLeadsWhereTheFirstDoes(t *testing.T) {
 	s := newBooker(t)

@@ -22,11 +22,11 @@ type subscribeBody struct {
 	Of      api.Element
 	Feeds   []api.Feed
 	Name    string // of a device, as it was typed
-	Fault   string // what is wrong with it; "" for nothing
 	Full    bool   // there are as many as there may be
 	Address string // of the calendar that was just made, shown this once; "" for none
 	App     template.URL
 	Code    template.URL // of App as a picture that cameras read
+	attempt
 }
 
 // subscribe lists the visitor's own calendar feeds of a person or thing, each for one device.
@@ -60,7 +60,7 @@ func (h handlers) subscribeSent(v *visit) error {
 	switch b.Full = refused(err, fiber.StatusConflict) != nil; {
 	case b.Full:
 		return v.showFeeds(fiber.StatusConflict, b)
-	case v.invalid(err, &b.Fault):
+	case v.invalid(err, &b.attempt):
 		return v.showFeeds(fiber.StatusUnprocessableEntity, b)
 	case err != nil:
 		return err
