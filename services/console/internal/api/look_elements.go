@@ -179,8 +179,7 @@ func (h handlers) memberEndSent(v *visit) error {
 
 // deciderSent lets a user, named by the e-mail address, decide about a person or thing.
 func (h handlers) deciderSent(v *visit) error {
-	users, err := find[client.Record](v, "/api/users", "users",
-		url.Values{"email": {strings.TrimSpace(v.typed.Get("email"))}})
+	users, err := v.withAddress(strings.TrimSpace(v.typed.Get("email")))
 	if err != nil {
 		return err
 	}
@@ -189,4 +188,20 @@ func (h handlers) deciderSent(v *visit) error {
 	}
 	_, err = v.api.Put(v.ctx, v.record(elements.path, "/administrators/"+users[0].Text("id")), "administrator")
 	return v.done(err, "changed")
+}
+
+// withAddress finds users by their address: without can_su, those whom the visitor administers.
+func (v *visit) withAddress(email string) (all []client.Record, err error) {
+	if v.me.Permissions.CanSu {
+		return find[client.Record](v, "/api/users", "users", url.Values{"email": {email}})
+	}
+	for u, err := range v.api.List(v.ctx, usersPath, "users", url.Values{"limit": {"1000"}}) {
+		if err != nil {
+			return nil, err
+		}
+		if strings.EqualFold(u.Text("email"), email) {
+			all = append(all, u)
+		}
+	}
+	return all, nil
 }

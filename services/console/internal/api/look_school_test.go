@@ -101,6 +101,13 @@ func TestLookAfter_AnAdministratorOfASchoolIsLedToNothingThatIsRefused(t *testin
 	code, _, page := head.do(http.MethodPost, "/look-after/users/new", made)
 	head.check(add, code, http.StatusCreated, page, []string{"Copy this now", "GB - Gus Bell"})
 
+	// It could let no one decide: only those who may switch find users by their addresses.
+	decides := fmt.Sprintf("/look-after/elements/%d", others["gus"])
+	head.open(decides, http.StatusOK)
+	head.send(decides+"/deciders", url.Values{"email": {"both@school.example"}}, http.StatusUnprocessableEntity,
+		"0 accounts")
+	head.send(decides+"/deciders", url.Values{"email": {"FLO@school.example"}}, http.StatusOK, "flo</a>")
+
 	of := signIn(both)
 	for _, search := range []string{"", "?q=bell"} {
 		listed := of.open("/look-after/list/Staff"+search, http.StatusOK, "AB - Ann Bell")
