@@ -143,9 +143,7 @@ func (o office) users(t *testing.T) {
 	}
 	o.reads(t, &made, "users", "add", "--name", "Anna Bell", "--email", "anna@school.example", "--element", "1",
 		"--grant", "can_api,can_su")
-	if uuid.Validate(made.User.UUID) != nil || made.User.ElementID != 1 {
-		t.Fatalf("%+v", made)
-	}
+	valuetest.MustHold(t, uuid.Validate(made.User.UUID) == nil && made.User.ElementID == 1, "%+v", made)
 	anna := o.system.Login(t, made.User.UUID)
 	out := o.does(t, "users", "show", "Anna@school.example")
 	valuetest.Has(t, out, "name         Anna Bell\n")
@@ -170,9 +168,7 @@ func (o office) users(t *testing.T) {
 	}
 	var all struct{ Users []struct{ Name string } }
 	o.reads(t, &all, "users", "list")
-	if len(all.Users) != 2 || all.Users[1].Name != "Anna Quill" {
-		t.Errorf("%+v", all)
-	}
+	valuetest.Holds(t, len(all.Users) == 2 && all.Users[1].Name == "Anna Quill", "%+v", all)
 	valuetest.Has(t, o.does(t, "users", "change", "anna@school.example", "--active"), "active       true\n")
 }
 
@@ -183,18 +179,14 @@ func (o office) elements(t *testing.T) {
 		"short_name   71a\n")
 	valuetest.Lacks(t, o.does(t, "elements", "change", "Location:G71", "--short-name", ""), "short_name", "not emptied")
 	rooms := cells(o.does(t, "elements", "list", "--type", "Location", "--current"))
-	if len(rooms) != 2 || rooms[1][1] != "Location" {
-		t.Errorf("%q", rooms)
-	}
+	valuetest.Holds(t, len(rooms) == 2 && rooms[1][1] == "Location", "%q", rooms)
 	o.does(t, "elements", "retire", "Location:G71")
 	valuetest.Len(t, cells(o.does(t, "elements", "list", "--type", "Location", "--current")), 1, "retired")
 	var gone struct {
 		Elements []struct{ Key string }
 	}
 	o.reads(t, &gone, "elements", "list", "--current=false")
-	if len(gone.Elements) != 1 || gone.Elements[0].Key != "Location:G71" {
-		t.Errorf("%+v", gone)
-	}
+	valuetest.Holds(t, len(gone.Elements) == 1 && gone.Elements[0].Key == "Location:G71", "%+v", gone)
 }
 
 func (o office) members(t *testing.T) {
@@ -203,15 +195,11 @@ func (o office) members(t *testing.T) {
 		"memberships.csv": "group,member\nY9,Group:9A\n",
 	}))
 	added := cells(o.does(t, "members", "add", "Group:9A", "Pupil:1", "Pupil:2", "--first", "2026-09-01"))
-	if len(added) != 3 || added[1][3] != "2026-09-01" || added[1][4] != "-" {
-		t.Errorf("%q", added)
-	}
+	valuetest.Holds(t, len(added) == 3 && added[1][3] == "2026-09-01" && added[1][4] == "-", "%q", added)
 	o.does(t, "members", "end", "Group:9A", "Pupil:2", "--from", "2027-01-01")
 	valuetest.Has(t, o.does(t, "members", "list", "Group:9A"), "2026-12-31")
 	inside := cells(o.does(t, "members", "list", "Group:Y9", "--nested", "--on", "2027-02-01"))
-	if len(inside) != 2 || inside[1][2] != "Ann" {
-		t.Errorf("%q", inside)
-	}
+	valuetest.Holds(t, len(inside) == 2 && inside[1][2] == "Ann", "%q", inside)
 	valuetest.Len(t, cells(o.does(t, "members", "list", "Group:9A", "--on", "2026-08-31")), 1)
 }
 
@@ -265,9 +253,7 @@ func (o office) audit(t *testing.T) {
 			t.Errorf("%+v stands after %+v", e, all.Entries[i-1])
 		}
 	}
-	if !services["identity"] || !services["elements"] || !services["events"] {
-		t.Errorf("of %v", services)
-	}
+	valuetest.Holds(t, services["identity"] && services["elements"] && services["events"], "of %v", services)
 	valuetest.Len(t, cells(o.does(t, "audit", "--limit", "3")), 4)
 	o.reads(t, &all, "audit", "--record", "EventCategory:1", "--since", "24h")
 	if len(all.Entries) != 2 || all.Entries[0].Action != "update" || all.Entries[1].Action != "create" ||

@@ -107,9 +107,7 @@ func TestTheExampleOfANightlyImportImports(t *testing.T) {
 	file := filepath.Join(clienttest.Folder(t, map[string]string{"uuid": clienttest.UUID}), "uuid")
 	text := checkout.Read(t, "deploy/examples/nightly-import.yaml")
 	args := regexp.MustCompile(`args: \[(.*)\]`).FindStringSubmatch(text)
-	if args == nil {
-		t.Fatal("the example has no arguments")
-	}
+	valuetest.MustHold(t, args != nil, "the example has no arguments")
 	here := strings.NewReplacer("/school", clienttest.Folder(t, small), "https://belfry.school.example", school.URL,
 		"/login/uuid", file)
 	valuetest.Has(t, office{}.does(t, strings.Split(here.Replace(args[1]), ", ")...), "4 records in ")
@@ -376,9 +374,7 @@ warning: pupils.csv:4: the key "p 2" was Max Orr and is now Una Dean
 		t.Errorf("one of two: %d %s", code, errs)
 	}
 	for _, b := range school.Batches()[before:] {
-		if !b.DryRun {
-			t.Errorf("%s was written", b.Kind)
-		}
+		valuetest.Holds(t, b.DryRun, "%s was written", b.Kind)
 	}
 	code, _, errs := command(others, "--really", "Pupil:p 0", "--really", "Pupil:p 2")
 	valuetest.Same(t, code, exitOK, "both %s", errs)
@@ -428,9 +424,7 @@ func TestWaitingIsExplained(t *testing.T) {
 	}
 	code, _, errs := belfryctl(t, simulated(school).env, "import", clienttest.Folder(t, small))
 	want := strings.Repeat("POST /api/admin/import/subjects: 503 Service unavailable; trying again in 0s\n", 2)
-	if code != exitOK || errs != want {
-		t.Errorf("%d %q", code, errs)
-	}
+	valuetest.Holds(t, code == exitOK && errs == want, "%d %q", code, errs)
 }
 
 // TestInterface_AnInterruptedCommandSaysWhetherItGoesOn: of a booking, the same command makes another one.
@@ -453,9 +447,7 @@ func TestInterface_AnInterruptedCommandSaysWhetherItGoesOn(t *testing.T) {
 			return false
 		}
 		code, _, errs := belfryctlUntil(ctx, simulated(school).env, c.args...)
-		if code != exitFailure || errs != c.want {
-			t.Errorf("%q: %d %q", c.args, code, errs)
-		}
+		valuetest.Holds(t, code == exitFailure && errs == c.want, "%q: %d %q", c.args, code, errs)
 	}
 }
 
@@ -566,9 +558,7 @@ func TestDemoImportsWithoutAFault(t *testing.T) {
 func TestVersion(t *testing.T) {
 	var b build
 	office{}.reads(t, &b, "version")
-	if !strings.HasPrefix(b.Go, "go1.") || b.Version != release.Version() {
-		t.Errorf("%+v", b)
-	}
+	valuetest.Holds(t, strings.HasPrefix(b.Go, "go1.") && b.Version == release.Version(), "%+v", b)
 	out := (office{}).does(t, "version")
 	valuetest.Same(t, len(strings.Fields(out)), 4, "it prints %q, not program, version, commit and Go", out)
 }

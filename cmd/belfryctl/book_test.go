@@ -83,9 +83,7 @@ func TestSeries_MakesShowsAndDeletes(t *testing.T) {
 		}
 	}
 	o.reads(t, &made, choir...)
-	if made.Series.ID == 0 || len(made.Series.Events) != 3 {
-		t.Fatalf("made %+v", made)
-	}
+	valuetest.MustHold(t, made.Series.ID != 0 && len(made.Series.Events) == 3, "made %+v", made)
 	series, second := fmt.Sprint(made.Series.ID), fmt.Sprint(made.Series.Events[1].ID)
 	o.fails(t, exitFailure, "Great Hall", choir...) // it is taken by now
 	shows := func(events int) {

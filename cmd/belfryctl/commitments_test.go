@@ -136,9 +136,7 @@ func TestCommitments_ADecisionWhoseAnswerWasLostIsDecided(t *testing.T) {
 			w.WriteHeader(http.StatusBadGateway)
 		})
 		_, out, errs := belfryctl(t, env, append([]string{"commitments", "decide", "--really"}, c.args...)...)
-		if !strings.HasSuffix(out, "\n"+c.tally+"\n") {
-			t.Errorf("%q: %s%s", c.args, out, errs)
-		}
+		valuetest.Holds(t, strings.HasSuffix(out, "\n"+c.tally+"\n"), "%q: %s%s", c.args, out, errs)
 	}
 }
 

@@ -21,9 +21,7 @@ import (
 func openSessions(t *testing.T, system *servicetest.System, user string) int64 {
 	t.Helper()
 	keys, err := system.Redis.Keys(t.Context(), system.Prefix+"*user:"+user).Result()
-	if err != nil || len(keys) != 1 {
-		t.Fatalf("the sessions of user %s are %q, %v", user, keys, err)
-	}
+	valuetest.MustHold(t, err == nil && len(keys) == 1, "the sessions of user %s are %q, %v", user, keys, err)
 	n, err := system.Redis.SCard(t.Context(), keys[0]).Result()
 	errortest.None(t, err)
 	return n
@@ -131,9 +129,7 @@ func TestTokens_LoginKeepsATokenPerAddress(t *testing.T) {
 		"json": `"current": true`,
 	} {
 		out := kept.does(t, "context", "list", "-o", format)
-		if !strings.Contains(out, want) || strings.Contains(out, token) {
-			t.Errorf("%s: %s", format, out)
-		}
+		valuetest.Holds(t, strings.Contains(out, want) && !strings.Contains(out, token), "%s: %s", format, out)
 	}
 	const elsewhere = "http://elsewhere.example"
 	kept.fails(t, exitFailure, "not logged in at "+elsewhere, "context", "use", elsewhere)

@@ -314,9 +314,7 @@ func (o office) triesABooking(t *testing.T) {
 		Event  struct{ Body string }
 	}
 	o.reads(t, &read, append(quiz, "--dry-run", "--anyway")...)
-	if !read.DryRun || read.Event.Body != "Quiz" {
-		t.Errorf("%+v", read)
-	}
+	valuetest.Holds(t, read.DryRun && read.Event.Body == "Quiz", "%+v", read)
 	o.fails(t, exitFailure, "is not a date", "book", "Quiz", "--category", "Club", "--from", "soon", "--dry-run")
 	valuetest.Same(t, o.does(t, "find", "quiz", "-o", "name"), "", "written")
 }
@@ -342,9 +340,7 @@ func (o office) feeds(t *testing.T) {
 	valuetest.Same(t, read(address), 200, address)
 	another := o.does(t, "feed", "add", "hall", "--called", "Tablet")
 	feeds := cells(o.does(t, "feed", "list", "hall"))
-	if len(feeds) != 3 || feeds[1][1] != "Calendar" || feeds[2][1] != "Tablet" {
-		t.Fatalf("%q", feeds)
-	}
+	valuetest.MustHold(t, len(feeds) == 3 && feeds[1][1] == "Calendar" && feeds[2][1] == "Tablet", "%q", feeds)
 	o.fails(t, exitFailure, "several feeds of Great Hall", "feed", "end", "hall")
 	valuetest.Has(t, o.does(t, "feed", "end", "hall", feeds[2][0]), "has ended")
 	if first, second := read(address), read(another); first != 200 || second != 404 {

@@ -110,9 +110,7 @@ func TestInterface_EachExampleOfTheHelpWorks(t *testing.T) {
 	slices.Sort(order)
 	ran := 0
 	for _, words := range append(order, lastRun...) {
-		if all[words] == nil {
-			t.Fatalf("there is no command %q", words)
-		}
+		valuetest.MustHold(t, all[words] != nil, "there is no command %q", words)
 		dir := t.TempDir()
 		if words == "import" {
 			errortest.None(t, os.Rename(clienttest.Folder(t, small), filepath.Join(dir, "school")))
@@ -128,9 +126,7 @@ func TestInterface_EachExampleOfTheHelpWorks(t *testing.T) {
 			ran++
 		}
 	}
-	if ran < 80 {
-		t.Errorf("only %d examples were run", ran)
-	}
+	valuetest.Holds(t, ran >= 80, "only %d examples were run", ran)
 }
 
 // exampleSchool makes what the examples name, and returns a token of changes.

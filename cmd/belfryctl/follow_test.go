@@ -25,9 +25,7 @@ func TestFollow_PrintsWhatChanged(t *testing.T) {
 		if _, after, found := strings.Cut(errs, "continue with --since "); found {
 			token = strings.TrimSpace(after)
 		}
-		if code != exitOK || token == "" {
-			t.Fatalf("%d\n%s\n%s", code, out, errs)
-		}
+		valuetest.MustHold(t, code == exitOK && token != "", "%d\n%s\n%s", code, out, errs)
 		return out, token
 	}
 	out, token := follow()
@@ -40,9 +38,7 @@ func TestFollow_PrintsWhatChanged(t *testing.T) {
 	out, token = follow("--since", token, "-o=json")
 	var change struct{ Kind, Change string }
 	err := json.Unmarshal([]byte(out), &change)
-	if err != nil || change.Kind != "Element" || change.Change != "created" {
-		t.Errorf("%q, %v", out, err)
-	}
+	valuetest.Holds(t, err == nil && change.Kind == "Element" && change.Change == "created", "%q, %v", out, err)
 	if out, _ := follow("--since", token); out != "" {
 		t.Errorf("%q, and nothing had changed", out)
 	}

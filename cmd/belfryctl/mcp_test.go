@@ -77,9 +77,7 @@ func TestInterface_MCP_HasSixTools(t *testing.T) {
 		}
 	}
 	is(a.calls(t, "find", object{"text": "chess"}, &found), "")
-	if len(found.Events) != 1 || found.Events[0].ID.String() != chess {
-		t.Errorf("%+v", found)
-	}
+	valuetest.Holds(t, len(found.Events) == 1 && found.Events[0].ID.String() == chess, "%+v", found)
 	is(a.calls(t, "find", object{"text": "c"}, &found), "text has fewer than 3 characters")
 	is(a.calls(t, "find", object{"title": "chess"}, &found), "title")
 	is(a.calls(t, "find", object{"text": "nothing here"}, &found), "")
@@ -87,16 +85,12 @@ func TestInterface_MCP_HasSixTools(t *testing.T) {
 	var free struct{ Elements []struct{ Name string } }
 	at := object{"type": "Location", "from": "2026-12-02 15:00", "to": "2026-12-02 16:00"}
 	is(a.calls(t, "free", at, &free), "")
-	if len(free.Elements) != 1 || free.Elements[0].Name != "Gym" {
-		t.Errorf("%+v", free)
-	}
+	valuetest.Holds(t, len(free.Elements) == 1 && free.Elements[0].Name == "Gym", "%+v", free)
 	var day struct {
 		Commitments []struct{ Event struct{ Body string } }
 	}
 	is(a.calls(t, "day", object{"element": "anna", "day": "2026-12-02"}, &day), "")
-	if len(day.Commitments) != 1 || day.Commitments[0].Event.Body != "House chess" {
-		t.Errorf("%+v", day)
-	}
+	valuetest.Holds(t, len(day.Commitments) == 1 && day.Commitments[0].Event.Body == "House chess", "%+v", day)
 	is(a.calls(t, "day", object{"element": "nowhere"}, &day), "no element has")
 
 	var deciders struct {
@@ -105,9 +99,7 @@ func TestInterface_MCP_HasSixTools(t *testing.T) {
 	}
 	o.does(t, "administrators", "add", "Location:1", "1")
 	is(a.calls(t, "who_decides", object{"element": "hall"}, &deciders), "")
-	if deciders.Element.Name != "Great Hall" || len(deciders.Administrators) != 1 {
-		t.Errorf("%+v", deciders)
-	}
+	valuetest.Holds(t, deciders.Element.Name == "Great Hall" && len(deciders.Administrators) == 1, "%+v", deciders)
 	cora := o.newUser(t, "Cora Dale", "cora@school.example", "--grant", "can_api")
 	is(cora.assisted(t).calls(t, "who_decides", object{"element": "hall"}, &deciders), "403")
 }

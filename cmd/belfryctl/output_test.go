@@ -213,7 +213,5 @@ func TestColour_LeavesATableInLine(t *testing.T) {
 	for _, code := range []string{"\x1b[0m", "\x1b[1m", "\x1b[31m", "\x1b[33m"} {
 		bare = strings.ReplaceAll(bare, code, "")
 	}
-	if bare != plain || plain != text {
-		t.Errorf("%q without colours, want %q", bare, plain)
-	}
+	valuetest.Holds(t, bare == plain && plain == text, "%q without colours, want %q", bare, plain)
 }

@@ -279,9 +279,7 @@ func (o office) refusesToNameErased(t *testing.T) {
 		{"events", event + `"elements":["Pupil:morr","Pupil:none"]}`, "map[elements:[Pupil:none must exist]]"},
 	} {
 		answer, err := c.Import(t.Context(), row.kind, []byte(row.line+"\n"), client.ImportOptions{})
-		if err != nil || len(answer.Records) != 1 {
-			t.Fatalf("%s: %v %+v", row.line, err, answer)
-		}
+		valuetest.MustHold(t, err == nil && len(answer.Records) == 1, "%s: %v %+v", row.line, err, answer)
 		valuetest.Same(t, fmt.Sprint(answer.Records[0].Errors), row.want, row.line)
 	}
 }

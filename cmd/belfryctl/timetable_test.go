@@ -38,9 +38,7 @@ func TestTimetable_DayWeekAndFree(t *testing.T) {
 		valuetest.Same(t, o.does(t, "week", name, "2026-11-26"), want, name)
 	}
 	out := o.does(t, "day", "anna", "2026-11-25")
-	if strings.Count(out, "\n") != 4 || !strings.Contains(out, "Conference") {
-		t.Errorf("a day:\n%s", out)
-	}
+	valuetest.Holds(t, strings.Count(out, "\n") == 4 && strings.Contains(out, "Conference"), "a day:\n%s", out)
 	o.does(t, "day", "anna")
 	o.does(t, "week", "anna")
 	var read struct {
@@ -86,9 +84,7 @@ func TestTimetable_DayWeekAndFree(t *testing.T) {
 
 	var listed struct{ Elements []struct{ ID int64 } }
 	o.reads(t, &listed, append([]string{"free", "Location"}, at...)...)
-	if len(listed.Elements) != 1 || listed.Elements[0].ID != hall["2"] {
-		t.Errorf("free, as JSON: %+v", listed)
-	}
+	valuetest.Holds(t, len(listed.Elements) == 1 && listed.Elements[0].ID == hall["2"], "free, as JSON: %+v", listed)
 	code, out, _ := belfryctl(t, o.env, "__complete", "day", "bell")
 	if code != exitOK || !strings.HasPrefix(out, "AB - Anna Bell\nCB - Cleo Bell\n:") {
 		t.Errorf("completion: %d %s", code, out)

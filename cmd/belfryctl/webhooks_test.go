@@ -31,9 +31,7 @@ func TestWebhooks(t *testing.T) {
 
 	out := webhooks("add", endpoint.URL, "--kind", "commitment.decided,event.deleted")
 	added := regexp.MustCompile(`(?s)^id +(\d+)\n.*secret +(whsec_\S{44})\n$`).FindStringSubmatch(out)
-	if added == nil {
-		t.Fatalf("add printed %q", out)
-	}
+	valuetest.MustHold(t, added != nil, "add printed %q", out)
 	id := added[1]
 	want := fmt.Sprintf("id  active  %-*s  kinds                             school_id\n"+
 		"%s   true    %s  commitment.decided event.deleted  -\n", len(endpoint.URL), "url", id, endpoint.URL)

@@ -78,9 +78,7 @@ func TestCompose_HasEveryServiceOfThisRelease(t *testing.T) {
 			t.Errorf("%s: no check of its health, no volume, or it is reached from outside: %+v", store, s)
 		}
 	}
-	if !project.Networks["stores"].Internal {
-		t.Error("the stores' network is not internal")
-	}
+	valuetest.Holds(t, project.Networks["stores"].Internal, "the stores' network is not internal")
 }
 
 func TestCompose_SaysWhatIsMissing(t *testing.T) {

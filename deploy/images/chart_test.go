@@ -36,9 +36,7 @@ func TestWriteChart_IsAsRegistriesKeepIt(t *testing.T) {
 		packed(t, map[string]string{"belfry/Chart.yaml": "apiVersion: v2\nname: belfry\nversion: 1.2.3\n"})
 	errortest.None(t, os.WriteFile(file, content, 0o600))
 	path, err := writeChart(file, dir)
-	if err != nil || filepath.Base(path) != "belfry-chart-1.2.3.oci.tar" {
-		t.Fatalf("%s, %v", path, err)
-	}
+	valuetest.MustHold(t, err == nil && filepath.Base(path) == "belfry-chart-1.2.3.oci.tar", "%s, %v", path, err)
 	archive, err := os.Open(path)
 	errortest.None(t, err)
 	defer func() { _ = archive.Close() }()
@@ -77,7 +75,5 @@ func TestWriteChart_RefusesWhatIsNone(t *testing.T) {
 		errortest.Says(t, errortest.Of(writeChart(file, dir)), "is not a chart's package")
 	}
 	left, err := filepath.Glob(filepath.Join(dir, "*.oci.tar"))
-	if err != nil || len(left) > 0 {
-		t.Errorf("it leaves %q, %v", left, err)
-	}
+	valuetest.Holds(t, err == nil && len(left) == 0, "it leaves %q, %v", left, err)
 }

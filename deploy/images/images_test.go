@@ -245,9 +245,7 @@ func TestImagesHoldTheProgramAndWhatItNeeds(t *testing.T) {
 func TestImagesTrustTheAuthoritiesThatEverybodyTrusts(t *testing.T) {
 	pool := x509.NewCertPool()
 	text := layers.Authorities()
-	if !pool.AppendCertsFromPEM(text) {
-		t.Fatal("no certificate can be read")
-	}
+	valuetest.MustHold(t, pool.AppendCertsFromPEM(text), "no certificate can be read")
 	if n := bytes.Count(text, []byte("BEGIN CERTIFICATE")); n < 100 {
 		t.Errorf("%d authorities, want at least 100", n)
 	}
@@ -349,7 +347,5 @@ func TestArgumentsThatMeanNothingAreRefused(t *testing.T) {
 		errortest.Some(t, errortest.Of(parse(args)), "%v is accepted", args)
 	}
 	o, err := parse([]string{"-only", "notes,identity", "-platforms", "linux/arm64"})
-	if err != nil || len(o.programs) != 2 || len(o.platforms) != 1 {
-		t.Errorf("%+v, %v", o, err)
-	}
+	valuetest.Holds(t, err == nil && len(o.programs) == 2 && len(o.platforms) == 1, "%+v, %v", o, err)
 }

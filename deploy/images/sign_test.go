@@ -115,9 +115,7 @@ func TestKeysThatCannotBeUsedAreRefused(t *testing.T) {
 	for _, text := range []string{string(private), "no key"} {
 		t.Setenv(keyVariable, text)
 		_, err := parse(nil)
-		if err == nil || bytes.Contains([]byte(err.Error()), []byte("no key")) {
-			t.Errorf("%.20s: %v", text, err)
-		}
+		valuetest.Holds(t, err != nil && !bytes.Contains([]byte(err.Error()), []byte("no key")), "%.20s: %v", text, err)
 	}
 	errortest.Some(t, errortest.Of(parse([]string{"-sign-key", filepath.Join(t.TempDir(), "missing")})),
 		"a missing file is accepted")

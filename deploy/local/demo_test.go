@@ -20,13 +20,9 @@ import (
 func TestDemo_IsLoadedIntoNoOtherSchool(t *testing.T) {
 	own := config{Database: "belfry"}
 	mine := own.store()
-	if mine == (config{Database: "other"}).store() {
-		t.Error("two databases are one")
-	}
+	valuetest.Holds(t, mine != (config{Database: "other"}).store(), "two databases are one")
 	t.Setenv("MONGODB_URI", "mongodb://elsewhere/")
-	if own.store() == mine {
-		t.Error("two servers are one")
-	}
+	valuetest.Holds(t, own.store() != mine, "two servers are one")
 	path := filepath.Join(t.TempDir(), demoFile)
 	errortest.None(t, abandonDemo(path)) // there is none
 	for _, loaded := range []bool{true, false} {

@@ -154,9 +154,7 @@ func TestDocs_CallsAreSentWithTheVisitorsSession(t *testing.T) {
 	w.accessible()
 	sent, dialogs := w.seen()
 	for _, wanted := range []string{"POST /api/login", "POST /api/events"} {
-		if !slices.Contains(sent, wanted) {
-			t.Errorf("%s was not sent: %v", wanted, sent)
-		}
+		valuetest.Holds(t, slices.Contains(sent, wanted), "%s was not sent: %v", wanted, sent)
 	}
 	if len(dialogs) != 2 || !strings.Contains(dialogs[1], "POST /api/events changes what is stored") {
 		t.Errorf("asked %q", dialogs)

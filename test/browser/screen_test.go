@@ -49,14 +49,10 @@ func TestScreen_SurvivesALostNetworkAndARestart(t *testing.T) {
 		return strings.Contains(ask[string](w, `document.querySelector(".screen").textContent`), title)
 	}
 	refresh := func() { w.t.Helper(); ask[chromedp.Void](w, "refresh()") } // what its timer does
-	if shown("Choir") {
-		t.Fatal("there is something already")
-	}
+	valuetest.MustHold(t, !shown("Choir"), "there is something already")
 	school.now(t, 0, "Choir", -time.Minute, time.Hour)
 	refresh()
-	if !shown("Choir") {
-		t.Error("what was booked is not shown")
-	}
+	valuetest.Holds(t, shown("Choir"), "what was booked is not shown")
 	offline := func(is bool) {
 		t.Helper()
 		_, err := chromedp.Call(w.ctx, network.OverrideNetworkState, network.OverrideNetworkStateParams{Offline: is,
@@ -70,25 +66,17 @@ func TestScreen_SurvivesALostNetworkAndARestart(t *testing.T) {
 	offline(true)
 	refresh()
 	const old = `!document.querySelector(".screen .old").hidden`
-	if !shown("Choir") || ask[bool](w, old) {
-		t.Error("without a network the screen has changed at once")
-	}
+	valuetest.Holds(t, shown("Choir") && !ask[bool](w, old), "without a network the screen has changed at once")
 	ask[chromedp.Void](w, "came -= old; tick()") // five minutes go by
-	if !shown("Choir") || !ask[bool](w, old) {
-		t.Error("the screen does not say how old it is")
-	}
+	valuetest.Holds(t, shown("Choir") && ask[bool](w, old), "the screen does not say how old it is")
 	w.keep("old")
 	offline(false)
 	s.Kill(t, "console")
 	refresh()
-	if !shown("Choir") || !ask[bool](w, old) {
-		t.Error("an answer without the screen has taken its place")
-	}
+	valuetest.Holds(t, shown("Choir") && ask[bool](w, old), "an answer without the screen has taken its place")
 	s.Restart(t, "console")
 	refresh()
-	if !shown("Choir") || ask[bool](w, old) {
-		t.Error("the screen does not come back")
-	}
+	valuetest.Holds(t, shown("Choir") && !ask[bool](w, old), "the screen does not come back")
 }
 
 func TestScreen_RefusesWhatItMayNotShow(t *testing.T) {

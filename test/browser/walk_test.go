@@ -189,9 +189,7 @@ func (a *academy) bookSecondTuesdays(t *testing.T, w *window) int {
 	t.Helper()
 	w.click(`.pages a[href="/book"]`, `document.getElementById("title")`)
 	shown := ask[string](w, `document.querySelector("[name=who]").value`)
-	if !strings.HasSuffix(shown, "Tilda Teacher") {
-		t.Errorf("the form books %q", shown)
-	}
+	valuetest.Holds(t, strings.HasSuffix(shown, "Tilda Teacher"), "the form books %q", shown)
 	w.enter(map[string]string{"title": "Chess club", "date": a.day(0), "from": "15:30", "to": "16:30", "repeat": "2",
 		"until": a.day(3), "find": "hall"})
 	w.click("button[value=find]", says("Great Hall"))
@@ -279,9 +277,7 @@ func TestWalk_AServiceIsKilledWhileAFormIsOpen(t *testing.T) {
 	a.Kill(t, "events")
 	w.click("button[value=book]", says("Ein Teil von Belfry"))
 	w.everyWidth("away-de")
-	if ask[bool](w, "!(%s)", says("Schachklub <b>")) {
-		t.Error("the page of the error has lost what was typed")
-	}
+	valuetest.Holds(t, !ask[bool](w, "!(%s)", says("Schachklub <b>")), "the page of the error has lost what was typed")
 	a.Restart(t, "events")
 	w.click("main form button", says("Schachklub <b>"))
 	if at := ask[string](w, "location.pathname"); !strings.HasPrefix(at, "/events/") {

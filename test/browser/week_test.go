@@ -91,9 +91,7 @@ func TestWeek_APupilOnAPhone(t *testing.T) {
 		w.visit("/?date=2031-03-04")
 		w.await("%s", says("Piano"))
 		w.everyWidth("week")
-		if ask[bool](w, `!!document.querySelector('a[href="/book"]')`) {
-			t.Error("a pupil is offered to book")
-		}
+		valuetest.Holds(t, !ask[bool](w, `!!document.querySelector('a[href="/book"]')`), "a pupil is offered to book")
 		w.click(`a.item`, says("09:00–09:30"))
 		w.everyWidth("event")
 	}

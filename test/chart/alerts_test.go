@@ -37,9 +37,7 @@ func alertsOf(t *testing.T, args ...string) map[string]map[string]any {
 func runbook(t *testing.T, alert string) (text string, queries []string) {
 	t.Helper()
 	_, text, found := strings.Cut(checkout.Read(t, "docs/operate.md"), "\n### "+alert+"\n")
-	if !found {
-		t.Fatalf("docs/operate.md has no section on %s", alert)
-	}
+	valuetest.MustHold(t, found, "docs/operate.md has no section on %s", alert)
 	text, _, _ = strings.Cut(text, "\n##")
 	for _, block := range regexp.MustCompile("(?s)```promql\n(.*?)\n```").FindAllStringSubmatch(text, -1) {
 		queries = append(queries, block[1])
@@ -51,9 +49,7 @@ func runbook(t *testing.T, alert string) (text string, queries []string) {
 // what to do.
 func TestHardToBreak_Watching_TheGuideHasASectionForEachAlert(t *testing.T) {
 	alerts := alertsOf(t, append(nightly, "--set", "prometheusRule.runbookUrl=https://school.example/run")...)
-	if len(alerts) < 10 {
-		t.Fatalf("only %d alerts", len(alerts))
-	}
+	valuetest.MustHold(t, len(alerts) >= 10, "only %d alerts", len(alerts))
 	for name, annotations := range alerts {
 		if want := "https://school.example/run#" + strings.ToLower(name); annotations["runbook_url"] != want {
 			t.Errorf("%s: runbook_url %v, want %s", name, annotations["runbook_url"], want)

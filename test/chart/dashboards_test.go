@@ -37,9 +37,7 @@ type panel struct {
 func dashboards(t *testing.T) map[string]string {
 	t.Helper()
 	found, err := filepath.Glob(filepath.Join(root, "charts", "belfry", "dashboards", "*.json"))
-	if err != nil || len(found) < 3 {
-		t.Fatalf("%q, %v", found, err)
-	}
+	valuetest.MustHold(t, err == nil && len(found) >= 3, "%q, %v", found, err)
 	files := map[string]string{}
 	for _, path := range found {
 		text, err := os.ReadFile(path)
@@ -114,9 +112,7 @@ func TestDashboards_BeginWithCurrentNumbersAndShowReleases(t *testing.T) {
 				}
 			}
 		}
-		if numbers < 3 {
-			t.Errorf("%s has %d numbers", name, numbers)
-		}
+		valuetest.Holds(t, numbers >= 3, "%s has %d numbers", name, numbers)
 	}
 }
 
@@ -225,9 +221,7 @@ func (m *monitor) selectsByLabels(t *testing.T, panels []panel) {
 	for _, p := range panels {
 		for _, q := range p.Targets {
 			selectors := selector.FindAllStringSubmatch(q.Expr, -1)
-			if len(selectors) == 0 {
-				t.Errorf("%s: no selector in %s", p.Title, q.Expr)
-			}
+			valuetest.Holds(t, len(selectors) != 0, "%s: no selector in %s", p.Title, q.Expr)
 			for _, s := range selectors {
 				metric, labels := s[1], matcher.FindAllStringSubmatch(s[2], -1)
 				if len(labels) == 0 {
@@ -251,9 +245,7 @@ func TestDashboardsAreConfigMapsThatGrafanaFinds(t *testing.T) {
 	off := only(render(t), "ConfigMap")
 	for name, text := range dashboards(t) {
 		object := "belfry-dashboard-" + strings.TrimSuffix(strings.TrimPrefix(name, "belfry-"), ".json")
-		if off[object] != nil {
-			t.Errorf("%s is there unasked", object)
-		}
+		valuetest.Holds(t, off[object] == nil, "%s is there unasked", object)
 		var want, got any
 		errortest.None(t, json.Unmarshal([]byte(text), &want))
 		errortest.None(t, json.Unmarshal([]byte(fmt.Sprint(maps[object].at("data", name))), &got), object)

@@ -29,9 +29,7 @@ func environment(t *testing.T, container any, configMap object) map[string]strin
 	seen := map[string]bool{}
 	for _, entry := range list(walk(container, "env")) {
 		name := fmt.Sprint(walk(entry, "name"))
-		if seen[name] {
-			t.Errorf("%s comes twice", name)
-		}
+		valuetest.Holds(t, !seen[name], "%s comes twice", name)
 		seen[name] = true
 		all[name] = fmt.Sprint(walk(entry, "value"), walk(entry, "valueFrom"))
 	}

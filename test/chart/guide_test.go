@@ -54,9 +54,7 @@ func TestTheGuideWaitsForTheLastPod(t *testing.T) {
 			t.Errorf("after a stop comes %.80q", next)
 		}
 	}
-	if len(stops) < 2 {
-		t.Error("the guide does not stop Belfry")
-	}
+	valuetest.Holds(t, len(stops) >= 2, "the guide does not stop Belfry")
 }
 
 // Whatever logs in as the first administrator fails once the guide has deactivated that account.
@@ -65,9 +63,7 @@ func TestTheGuideNamesWhatLogsInAsTheFirstAdministrator(t *testing.T) {
 	section, _, _ = strings.Cut(section, "\n## ")
 	borrowed := regexp.MustCompile(`that of adminUuid when the key is empty\n  (\w+):`).
 		FindAllStringSubmatch(checkout.Read(t, "charts/belfry/values.yaml"), -1)
-	if len(borrowed) < 2 {
-		t.Fatalf("only %q", borrowed)
-	}
+	valuetest.MustHold(t, len(borrowed) >= 2, "only %q", borrowed)
 	for _, value := range borrowed {
 		valuetest.Has(t, section, "`secrets."+value[1]+"`", "the section on the first administrator")
 	}

@@ -19,9 +19,7 @@ import (
 func asked(t *testing.T, service string) []string {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(root, "services", service, "internal", "api", "*.go"))
-	if err != nil || len(files) == 0 {
-		t.Fatalf("%s: %q %v", service, files, err)
-	}
+	valuetest.MustHold(t, err == nil && len(files) != 0, "%s: %q %v", service, files, err)
 	var found []string
 	for _, file := range files {
 		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)

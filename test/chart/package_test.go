@@ -60,9 +60,7 @@ func packaged(t *testing.T, version, keyring string) string {
 	dir := t.TempDir()
 	do(t, version, "package", "charts/belfry", "--destination", dir, "--sign", "--key", "belfry", "--keyring", keyring)
 	found, err := filepath.Glob(filepath.Join(dir, "belfry-*.tgz"))
-	if err != nil || len(found) != 1 {
-		t.Fatalf("packaged %q, %v", found, err)
-	}
+	valuetest.MustHold(t, err == nil && len(found) == 1, "packaged %q, %v", found, err)
 	return found[0]
 }
 
@@ -120,19 +118,13 @@ func TestThePackageHasWhatBelongsIntoIt(t *testing.T) {
 	private, _ := keys(t, "belfry")
 	archive, err := os.ReadFile(packaged(t, "helm 4", private))
 	errortest.None(t, err)
-	if len(archive) > 64<<10 {
-		t.Errorf("%d bytes", len(archive))
-	}
+	valuetest.Holds(t, len(archive) <= 64<<10, "%d bytes", len(archive))
 	files := unpacked(t, archive)
 	for _, name := range []string{"README.md", "LICENSE", "icon.svg", "values.schema.json", "files/routes.yaml"} {
-		if len(files[name]) == 0 {
-			t.Errorf("no %s", name)
-		}
+		valuetest.Holds(t, len(files[name]) != 0, "no %s", name)
 	}
 	for name := range files {
-		if strings.HasPrefix(name, "examples/") {
-			t.Errorf("%s is in the package", name)
-		}
+		valuetest.Holds(t, !strings.HasPrefix(name, "examples/"), "%s is in the package", name)
 	}
 	valuetest.Same(t, checkout.Read(t, "LICENSE"), string(files["LICENSE"]),
 		"its licence is not that of the repository")
@@ -175,9 +167,7 @@ func TestThePackageTellsArtifactHubOfItsImagesAndKey(t *testing.T) {
 	entities, err := openpgp.ReadKeyRing(ring)
 	errortest.None(t, errors.Join(err, ring.Close()))
 	fingerprint := fmt.Sprintf("%X", entities[0].PrimaryKey.Fingerprint)
-	if key.Fingerprint != fingerprint || key.URL != address {
-		t.Errorf("the key is %v, not %s", key, fingerprint)
-	}
+	valuetest.Holds(t, key.Fingerprint == fingerprint && key.URL == address, "the key is %v, not %s", key, fingerprint)
 }
 
 // unpacked returns the files of a package, by their names in the chart.
@@ -206,17 +196,13 @@ func TestWhatThePackageLinksToIsThere(t *testing.T) {
 	errortest.None(t, yaml.Unmarshal([]byte(chart), &metadata))
 	var links []struct{ Name, URL string }
 	err := yaml.Unmarshal([]byte(metadata.Annotations["artifacthub.io/links"]), &links)
-	if err != nil || len(links) < 4 {
-		t.Errorf("links %v, %v", links, err)
-	}
+	valuetest.Holds(t, err == nil && len(links) >= 4, "links %v, %v", links, err)
 	valuetest.Same(t, metadata.Annotations["artifacthub.io/license"], "Apache-2.0", "the licence")
 	readme := checkout.Read(t, "charts/belfry/README.md")
 	valuetest.Lacks(t, readme, "](../", "the README links to files that the package has not")
 	in := regexp.MustCompile(`belfry-schools/belfry/(?:(?:blob|tree)/)?main/([^)\s}]+)`)
 	found := in.FindAllStringSubmatch(chart+readme, -1)
-	if len(found) < 7 {
-		t.Errorf("only %d links", len(found))
-	}
+	valuetest.Holds(t, len(found) >= 7, "only %d links", len(found))
 	for _, link := range found {
 		errortest.Report(t, errortest.Of(os.Stat(filepath.Join(root, filepath.FromSlash(link[1])))))
 	}

@@ -35,9 +35,7 @@ func TestEveryPodIsRestricted(t *testing.T) {
 					valuetest.Same(t, fmt.Sprint(walk(container, "securityContext", path)), want, "%s: %s", name, path)
 				}
 				for _, path := range [][]any{{"requests", "cpu"}, {"requests", "memory"}, {"limits", "memory"}} {
-					if walk(walk(container, "resources"), path...) == nil {
-						t.Errorf("%s has no %s", name, path)
-					}
+					valuetest.Holds(t, walk(walk(container, "resources"), path...) != nil, "%s has no %s", name, path)
 				}
 			}
 		}
@@ -81,9 +79,7 @@ func TestSeveralReleasesInOneNamespace(t *testing.T) {
 	first, selected := release("north")
 	second, others := release("south")
 	for id := range first {
-		if second[id] {
-			t.Errorf("both have %s", id)
-		}
+		valuetest.Holds(t, !second[id], "both have %s", id)
 	}
 	if len(selected) == 0 || len(selected) != len(others) {
 		t.Errorf("%d and %d selectors", len(selected), len(others))

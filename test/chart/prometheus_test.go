@@ -166,9 +166,7 @@ func await(t *testing.T, try func() string) {
 	t.Helper()
 	deadline := time.Now().Add(patience)
 	for said := try(); said != ""; said = try() {
-		if time.Now().After(deadline) {
-			t.Fatal(said)
-		}
+		valuetest.MustHold(t, !time.Now().After(deadline), said)
 		time.Sleep(500 * time.Millisecond)
 	}
 }

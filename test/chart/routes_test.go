@@ -62,9 +62,7 @@ func documented(t *testing.T, service string) []string {
 		}
 		paths = append(paths, path)
 	}
-	if len(paths) < 3 {
-		t.Fatalf("%s has the paths %q", service, paths)
-	}
+	valuetest.MustHold(t, len(paths) >= 3, "%s has the paths %q", service, paths)
 	slices.Sort(paths)
 	return paths
 }

@@ -413,9 +413,7 @@ func TestDecisionsPart2_TenFailedLoginsInAMinute(t *testing.T) {
 			break
 		}
 		a.Want(t, http.StatusUnauthorized, accessDenied)
-		if failed == 10 {
-			t.Fatalf("eleven logins failed within seconds, and none was answered 429")
-		}
+		valuetest.MustHold(t, failed != 10, "eleven logins failed within seconds, and none was answered 429")
 	}
 	school.Client().Get(t, "/api/login?uuid="+u.UUID).WantCode(t, http.StatusOK)
 }

@@ -201,9 +201,7 @@ func (s *School) Login(t *testing.T, u User) *servicetest.Client {
 	t.Helper()
 	c := s.Client()
 	tryLogin(t, c, u.UUID).Must(t, http.StatusOK)
-	if c.SessionCookie() == nil {
-		t.Fatalf("the login gave no session cookie")
-	}
+	valuetest.MustHold(t, c.SessionCookie() != nil, "the login gave no session cookie")
 	return c
 }
 

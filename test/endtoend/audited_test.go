@@ -40,9 +40,7 @@ func writing(t *testing.T) []string {
 			operations = append(operations, operation)
 		}
 	}
-	if len(operations) < 50 {
-		t.Fatalf("the document has only %q", operations)
-	}
+	valuetest.MustHold(t, len(operations) >= 50, "the document has only %q", operations)
 	return operations
 }
 
@@ -57,9 +55,7 @@ func (c *budgeted) compareTold(t *testing.T, requests map[string][]string) {
 		}
 	}
 	for _, operation := range writing(t) {
-		if len(requests[operation]) == 0 {
-			t.Errorf("%s is not among the writes", operation)
-		}
+		valuetest.Holds(t, len(requests[operation]) != 0, "%s is not among the writes", operation)
 		for _, request := range requests[operation] {
 			valuetest.Same(t, told[request], untold[operation] == "", "%s leaves an entry in the audit", operation)
 		}

@@ -103,9 +103,7 @@ func runExamples(t *testing.T, run *localRun) {
 		"| 4, and 2 for each lesson |", "| 5, for up to 1,000 staff |", "less than 200 bytes")
 	login := func(may string) string {
 		found := regexp.MustCompile(`(?m) ([0-9a-f-]{36})  \(.*` + may).FindStringSubmatch(run.Output.String())
-		if found == nil {
-			t.Fatalf("no user may %s", may)
-		}
+		valuetest.MustHold(t, found != nil, "no user may %s", may)
 		return found[1]
 	}
 	office := login("decide on the public calendar")
@@ -130,9 +128,7 @@ func runExamples(t *testing.T, run *localRun) {
 	mustHave(t, copied, "new 2026-11-")
 	same, notes := e.run(t, 3, teacher, "calendar", keep...)
 	poll := regexp.MustCompile(`0 changes in (\d+) bytes`).FindStringSubmatch(notes)
-	if same != "" || poll == nil {
-		t.Fatalf("a poll without changes prints %q and %q", same, notes)
-	}
+	valuetest.MustHold(t, same == "" && poll != nil, "a poll without changes prints %q and %q", same, notes)
 	if size, _ := strconv.Atoi(poll[1]); size == 0 || size >= 200 {
 		t.Errorf("the poll is answered in %d bytes", size)
 	}

@@ -217,9 +217,7 @@ func sameDecisions(t *testing.T, one, other *servicetest.Client) {
 	t.Helper()
 	for title, least := range map[string]int{`to "Bath`: 3, "Play by hand": 2, "Choir by hand": 3} {
 		want := decisionsOf(t, one, title)
-		if len(want) < least {
-			t.Errorf("%s: %q", title, want)
-		}
+		valuetest.Holds(t, len(want) >= least, "%s: %q", title, want)
 		if diff := cmp.Diff(want, decisionsOf(t, other, title)); diff != "" {
 			t.Errorf("decisions of %s:\n%s", title, diff)
 		}
@@ -249,9 +247,7 @@ func decisionsOf(t *testing.T, admin *servicetest.Client, title string) []string
 		admin.Get(t, at("/api/events/%d?include=decisions", e.ID)).Must(t, 200).Decode(t, &reply)
 		for _, e := range slices.Concat(reply.Event.Commitments, reply.Event.Requests) {
 			text, err := json.Marshal(e)
-			if err != nil || e.Decision.AskedBy == nil {
-				t.Errorf("%+v does not say who asked for it: %v", e, err)
-			}
+			valuetest.Holds(t, err == nil && e.Decision.AskedBy != nil, "%+v does not say who asked for it: %v", e, err)
 			all = append(all, string(text))
 		}
 	}
@@ -310,9 +306,7 @@ func sameDays(t *testing.T, one, other *servicetest.Client) {
 			}
 		}
 	}
-	if compared == 0 {
-		t.Error("nothing was compared")
-	}
+	valuetest.Holds(t, compared != 0, "nothing was compared")
 }
 
 // ofSchools makes categories with the same name for two schools, one of which is no longer a school.

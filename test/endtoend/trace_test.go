@@ -128,9 +128,7 @@ func TestOneRequestThatCrossesServicesIsOneTraceWithoutSecrets(t *testing.T) {
 		ids[s.id] = true
 	}
 	for _, s := range spans {
-		if !ids[s.parent] {
-			t.Errorf("span %q of %s has no parent in the trace", s.name, s.service)
-		}
+		valuetest.Holds(t, ids[s.parent], "span %q of %s has no parent in the trace", s.name, s.service)
 	}
 
 	for _, service := range names.All() {

@@ -173,9 +173,7 @@ func TestTheSeedDecidesTheFaults(t *testing.T) {
 		return text
 	}
 	valuetest.Same(t, order(1), order(1), "one seed has two orders")
-	if order(1) == order(2) {
-		t.Error("two seeds have one order")
-	}
+	valuetest.Holds(t, order(1) != order(2), "two seeds have one order")
 }
 
 // TestAPrimaryThatDoesNotStepDownIsAComplaint: a run with one that stays proves nothing of step-downs.
@@ -224,9 +222,7 @@ func TestWhatIsLeftOverIsFoundInTheStore(t *testing.T) {
 	}
 	left, err := c.reservations(t.Context())
 	want := reservation{ElementID: 7, EventID: 1, Starts: firstDay, Ends: firstDay}
-	if err != nil || !slices.Equal(left, []reservation{want}) {
-		t.Errorf("%+v, %v; want %+v", left, err, want)
-	}
+	valuetest.Holds(t, err == nil && slices.Equal(left, []reservation{want}), "%+v, %v; want %+v", left, err, want)
 }
 
 // An interrupted run left its folder, with the data, and did not say where.

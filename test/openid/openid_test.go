@@ -294,9 +294,7 @@ func wantPage(t *testing.T, a answer, code int, says string) {
 				return
 			}
 		}
-		if time.Now().After(deadline) {
-			t.Fatalf("the log does not have the id %s", id)
-		}
+		valuetest.MustHold(t, !time.Now().After(deadline), "the log does not have the id %s", id)
 	}
 }
 
@@ -333,9 +331,7 @@ func TestOpenID_TheLimitOfFailedLoginsHolds(t *testing.T) {
 	}
 	a := failing.get(home + "/api/login/oidc/school/callback")
 	wantPage(t, a, 429, "Too many")
-	if a.header.Get("Retry-After") == "" {
-		t.Error("no Retry-After")
-	}
+	valuetest.Holds(t, a.header.Get("Retry-After") != "", "no Retry-After")
 	if a := other.get(other.signIn("school", "teacher", "/")); a.code != 302 {
 		t.Errorf("a right login from there: %d %s", a.code, a.body)
 	}

@@ -19,9 +19,7 @@ import (
 
 func TestReleases_TheGoClientKeepsItsNamesAndTheirTypes(t *testing.T) {
 	lines := exported(compiled(t, "github.com/belfry-schools/belfry/client"))
-	if len(lines) < 50 {
-		t.Fatalf("only %q", lines)
-	}
+	valuetest.MustHold(t, len(lines) >= 50, "only %q", lines)
 	mustKeep(t, "client", lines)
 }
 

@@ -137,9 +137,7 @@ func (w *world) compareStreamed(t *testing.T, name string, client *servicetest.C
 	listed := false
 	for {
 		e, open := s.Next()
-		if !open {
-			t.Fatalf("the stream of %s has ended", name)
-		}
+		valuetest.MustHold(t, open, "the stream of %s has ended", name)
 		listed = listed || strings.Contains(e.Data, `"Note"`)
 		if strings.Contains(e.Data, `"Element"`) {
 			break

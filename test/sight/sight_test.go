@@ -42,9 +42,7 @@ func section(t *testing.T, heading string) [][]string {
 			rows = append(rows, strings.Split(line, " | "))
 		}
 	}
-	if len(rows) == 0 {
-		t.Fatalf("the table has no section %q", heading)
-	}
+	valuetest.MustHold(t, len(rows) != 0, "the table has no section %q", heading)
 	return rows
 }
 
@@ -217,9 +215,7 @@ func TestDecisionsPart9_EveryRouteIsInTheTable(t *testing.T) {
 		}
 	}
 	for route := range routes {
-		if !listed[route] {
-			t.Errorf("%s has no row", route)
-		}
+		valuetest.Holds(t, listed[route], "%s has no row", route)
 	}
 }
 

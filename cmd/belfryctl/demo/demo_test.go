@@ -81,9 +81,7 @@ func TestSizesAreThoseOfARealSchool(t *testing.T) {
 	near("groups", one.Groups, 690)
 	near("staff", one.Staff, 300)
 	near("locations", one.Locations, 160)
-	if one.Pupils != 1000 || one.Requests == 0 || one.Notes == 0 {
-		t.Errorf("%+v", one)
-	}
+	valuetest.Holds(t, one.Pupils == 1000 && one.Requests != 0 && one.Notes != 0, "%+v", one)
 	_, five := generate(t, options(1000, 5, 1))
 	near("events in five years", five.Events, 280000)
 	near("commitments in five years", five.Commitments, 1100000)
@@ -246,9 +244,7 @@ func TestLoginsCanTryWhatTheyMay(t *testing.T) {
 	var got []string
 	for _, login := range summary.Logins {
 		u := users[login.UUID]
-		if u == nil {
-			t.Fatalf("%s is not a user", login.Name)
-		}
+		valuetest.MustHold(t, u != nil, "%s is not a user", login.Name)
 		var may []string
 		for column, value := range u {
 			if value == "true" && column != "active" {
@@ -304,9 +300,7 @@ func TestSchoolHasWhatTheProductIsFor(t *testing.T) {
 	for _, what := range []string{"lesson", "assembly", "fixture", "trip", "meeting", "duty", "exam", "evening",
 		"holiday", "inset", "works", "all-day", "of no length", "over midnight", "two minibuses",
 		"in the public calendar"} {
-		if count[what] == 0 {
-			t.Errorf("no event is %s", what)
-		}
+		valuetest.Holds(t, count[what] != 0, "no event is %s", what)
 	}
 	names := ""
 	for _, p := range append(read(t, dir, bundle.Pupils), read(t, dir, bundle.Staff)...) {
@@ -321,9 +315,7 @@ func TestSchoolHasWhatTheProductIsFor(t *testing.T) {
 	}
 	diff := cmp.Diff([]string{"Property:calendar office", "Location:Theatre office", "Group:minibuses transport"},
 		administers)
-	if diff != "" {
-		t.Error(diff)
-	}
+	valuetest.Holds(t, diff == "", diff)
 }
 
 func TestGenerateSaysWhatItCannotDo(t *testing.T) {
@@ -399,9 +391,7 @@ func TestDistrict_EverythingBelongsToItsSchool(t *testing.T) {
 			groups = append(groups, g)
 		}
 	}
-	if len(groups) != 3 || groups[0]["name"] == groups[1]["name"] {
-		t.Fatalf("the schools are %v", groups)
-	}
+	valuetest.MustHold(t, len(groups) == 3 && groups[0]["name"] != groups[1]["name"], "the schools are %v", groups)
 	for n, g := range groups {
 		valuetest.MustSame(t, g["key"], fmt.Sprintf("s%d-own", n+1), "school %d is %v", n+1, g)
 		belongs := map[string]bool{}
@@ -428,9 +418,7 @@ func TestDistrict_EverythingBelongsToItsSchool(t *testing.T) {
 			count++
 		}
 	}
-	if count < 300 {
-		t.Errorf("%d elements were compared", count)
-	}
+	valuetest.Holds(t, count >= 300, "%d elements were compared", count)
 	for _, e := range read(t, dir, bundle.Events) {
 		school, _, _ := strings.Cut(e["key"], "-")
 		for _, reference := range strings.Split(e["elements"], ";") {
@@ -453,9 +441,7 @@ func TestDistrict_LoginsAreOfEachSchool(t *testing.T) {
 	schools := map[string]int{}
 	for i, login := range sum.Logins {
 		u := users[login.UUID]
-		if u == nil || u["element"] != login.Element {
-			t.Fatalf("%+v is not a user of the bundle", login)
-		}
+		valuetest.MustHold(t, u != nil && u["element"] == login.Element, "%+v is not a user of the bundle", login)
 		if (u["admin"] == "true") != (i == 0) || (login.School == "") != (i == 0) {
 			t.Errorf("%d: %+v, %v", i, login, u)
 		}
@@ -475,7 +461,5 @@ func TestDistrict_LoginsAreOfEachSchool(t *testing.T) {
 			t.Errorf("the head of school %d does not administer %s alone: %v", n+1, group, administers)
 		}
 	}
-	if len(schools) != 4 || schools["Ashdown Park School"] != 7 {
-		t.Errorf("logins by school: %v", schools)
-	}
+	valuetest.Holds(t, len(schools) == 4 && schools["Ashdown Park School"] == 7, "logins by school: %v", schools)
 }

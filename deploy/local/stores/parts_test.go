@@ -74,9 +74,7 @@ func TestPort(t *testing.T) {
 	errortest.None(t, err)
 	mongoPort, err := at.port("STORES_MONGO_PORT")
 	errortest.None(t, err)
-	if redisPort == mongoPort {
-		t.Errorf("both stores are given port %d", redisPort)
-	}
+	valuetest.Holds(t, redisPort != mongoPort, "both stores are given port %d", redisPort)
 	if again, err := at.port("STORES_REDIS_PORT"); again != redisPort || err != nil {
 		t.Errorf("the next run gets port %d (%v), want %d as before", again, err, redisPort)
 	}
@@ -170,9 +168,7 @@ func TestEngineHashFollowsTheSources(t *testing.T) {
 	write("main_test.go", "package main")
 	valuetest.Same(t, hash(), first, "a test changed the hash, want the same engine")
 	write("go.sum", "a module h1:")
-	if hash() == first {
-		t.Error("another dependency left the hash as it was, want another engine")
-	}
+	valuetest.Holds(t, hash() != first, "another dependency left the hash as it was, want another engine")
 }
 
 // A backend of a PostgreSQL that was killed went on for more than a minute, and no other could start.

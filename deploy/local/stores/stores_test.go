@@ -144,9 +144,7 @@ func pidOf(t *testing.T, k kept) int {
 func kill(t *testing.T, k kept) int {
 	t.Helper()
 	pid := pidOf(t, k)
-	if pid == 0 {
-		t.Fatalf("%s does not run", k.name)
-	}
+	valuetest.MustHold(t, pid != 0, "%s does not run", k.name)
 	errortest.None(t, syscall.Kill(pid, syscall.SIGKILL))
 	return pid
 }
@@ -156,9 +154,7 @@ func kill(t *testing.T, k kept) int {
 func assertNothingLeft(t *testing.T, dir string) {
 	t.Helper()
 	pids, err := openers(filepath.Join(dir, childrenFile))
-	if err != nil || len(pids) > 0 {
-		t.Errorf("processes %v are left (%v), want none", pids, err)
-	}
+	valuetest.Holds(t, err == nil && len(pids) == 0, "processes %v are left (%v), want none", pids, err)
 	mounts, err := os.ReadFile("/proc/self/mounts")
 	errortest.None(t, err)
 	valuetest.Lacks(t, string(mounts), rootName, "mounts are left")
@@ -223,9 +219,7 @@ func TestTheCommandRunsTheStoresUntilItIsInterrupted(t *testing.T) {
 
 	// So it is when everything is killed at once.
 	pids, err := openers(filepath.Join(o.Dir, childrenFile))
-	if err != nil || len(pids) < 3 {
-		t.Fatalf("the processes are %v (%v), want three and more", pids, err)
-	}
+	valuetest.MustHold(t, err == nil && len(pids) >= 3, "the processes are %v (%v), want three and more", pids, err)
 	killAll(t, o.Dir, append(pids, keeper.PID())...)
 	// What a machine that crashed during a set-up leaves as well.
 	errortest.None(t, os.MkdirAll(filepath.Join(o.Dir, "postgres", "data.draft", "base"), 0o700))

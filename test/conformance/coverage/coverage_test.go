@@ -36,14 +36,10 @@ func TestEveryCheckIsNamedAfterWhatItProves(t *testing.T) {
 	checks, _ := found(t)
 	seen := map[string]bool{}
 	for _, c := range checks {
-		if seen[c.Name] {
-			t.Errorf("%s appears twice", c.Name)
-		}
+		valuetest.Holds(t, !seen[c.Name], "%s appears twice", c.Name)
 		seen[c.Name] = true
 		if len(c.rules) == 0 {
-			if c.Package == suite {
-				t.Errorf("%s proves nothing", c.Name)
-			}
+			valuetest.Holds(t, c.Package != suite, "%s proves nothing", c.Name)
 			continue
 		}
 		valuetest.Same(t, c.part(), part(c.rules[0]),
@@ -61,9 +57,7 @@ func TestEveryCheckIsNamedAfterWhatItProves(t *testing.T) {
 
 func TestEveryGoldenFileIsCompared(t *testing.T) {
 	files, err := filepath.Glob("../testdata/golden/*.json")
-	if err != nil || len(files) == 0 {
-		t.Fatalf("golden files: %v %v", files, err)
-	}
+	valuetest.MustHold(t, err == nil && len(files) != 0, "golden files: %v %v", files, err)
 	sources, err := filepath.Glob("../*_test.go")
 	errortest.None(t, err)
 	var all strings.Builder
@@ -98,9 +92,7 @@ func found(t *testing.T) ([]check, []test) {
 	t.Helper()
 	root := checkout.Folder(t)
 	checks, err := findChecks(root)
-	if err != nil || len(checks) == 0 {
-		t.Fatalf("%d checks, %v", len(checks), err)
-	}
+	valuetest.MustHold(t, err == nil && len(checks) != 0, "%d checks, %v", len(checks), err)
 	tests, err := findTests(root)
 	errortest.None(t, err)
 	return checks, tests

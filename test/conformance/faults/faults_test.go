@@ -168,13 +168,9 @@ func nothingIsLeft(t *testing.T, before ofRuns) {
 	t.Helper()
 	after := runsHave(t)
 	for what := range after.current {
-		if !before.current[what] {
-			t.Error(what)
-		}
+		valuetest.Holds(t, before.current[what], what)
 	}
-	if after.users == before.users {
-		t.Error("no user was made")
-	}
+	valuetest.Holds(t, after.users != before.users, "no user was made")
 }
 
 func TestABrokenRuleIsShownWithWhatWasExpectedAndWhatCame(t *testing.T) {
@@ -193,9 +189,7 @@ func TestABrokenRuleIsShownWithWhatWasExpectedAndWhatCame(t *testing.T) {
 	} {
 		valuetest.Has(t, out, want)
 	}
-	if code != exitFailed || t.Failed() {
-		t.Errorf("%d\n%s", code, out)
-	}
+	valuetest.Holds(t, code == exitFailed && !t.Failed(), "%d\n%s", code, out)
 	if code, out, _ = conformance(t, system.AdminUUID, "-url", broken, "-test.run", "WhoAmI"); code != exitFailed ||
 		!strings.Contains(out, "not as the interface's document says: ") {
 		t.Errorf("held to the document: %d\n%s", code, out)
@@ -245,9 +239,7 @@ func TestEveryTestCanFail(t *testing.T) {
 	defer server.Close()
 	_, out, _ := conformance(t, system.AdminUUID, "-test.list", ".")
 	all := regexp.MustCompile(`(?m)^Test\w+$`).FindAllString(out, -1)
-	if len(all) < 200 {
-		t.Fatalf("%d tests:\n%s", len(all), out)
-	}
+	valuetest.MustHold(t, len(all) >= 200, "%d tests:\n%s", len(all), out)
 	// logins are real here
 	const aboutLogin = "^(TestDecisionsPart2_TheCookie|TestDecisionsPart2_TenFailedLoginsInAMinute)$"
 	_, out, errs := conformance(t, system.AdminUUID, "-url", server.URL, "-documented=false", "-test.v", "-test.skip",
@@ -323,7 +315,5 @@ func TestTheHelpNamesWhatMatters(t *testing.T) {
 			t.Errorf("it has no -%s", want)
 		}
 	}
-	if code != exitOK || len(flags) > 20 || t.Failed() {
-		t.Errorf("%d\n%s%s", code, out, errs)
-	}
+	valuetest.Holds(t, code == exitOK && len(flags) <= 20 && !t.Failed(), "%d\n%s%s", code, out, errs)
 }

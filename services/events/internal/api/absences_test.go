@@ -237,9 +237,7 @@ func TestAbsences_ANoteWhoseEventIsNoLongerThere(t *testing.T) {
 	s.book(t, "Trip", s.away, later, "09:00", "10:00", s.pupils[0])
 	check(t, s.admin, day, day, false)
 	for _, lesson := range lessons {
-		if says(t, s.admin, lesson) == "" {
-			t.Fatalf("event %d has no note", lesson)
-		}
+		valuetest.MustHold(t, says(t, s.admin, lesson) != "", "event %d has no note", lesson)
 	}
 	change := func(lesson int64, fields map[string]any) {
 		t.Helper()
@@ -261,9 +259,7 @@ func TestAbsences_ANoteWhoseEventIsNoLongerThere(t *testing.T) {
 	}
 	left, err := system(t).DB.Collection("notes").CountDocuments(t.Context(),
 		bson.D{{Key: "event_id", Value: lessons[3]}, {Key: "system.topic", Value: "absences"}})
-	if err != nil || left != 0 {
-		t.Errorf("the deleted event has %d notes, %v", left, err)
-	}
+	valuetest.Holds(t, err == nil && left == 0, "the deleted event has %d notes, %v", left, err)
 }
 
 func TestAbsences_ChecksAtOnceThroughAllReplicasMakeOneNote(t *testing.T) {

@@ -47,9 +47,7 @@ func loadFleet(t *testing.T) fleet {
 			map[string]any{"key": "Group:fleet/driver", "element": "Group:fleet", "user": "driver"})
 		loadedFleet = f
 	})
-	if len(loadedFleet.many) == 0 {
-		t.Fatal("the fleet could not be loaded")
-	}
+	valuetest.MustHold(t, len(loadedFleet.many) != 0, "the fleet could not be loaded")
 	return loadedFleet
 }
 

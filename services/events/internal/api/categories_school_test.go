@@ -258,9 +258,7 @@ func TestDecisionsPart7_ACategoryOfASchoolIsForItsOwn(t *testing.T) {
 	check := func(who string, want []int64, c *servicetest.Client) {
 		t.Helper()
 		got := listed(t, c.Get(t, "/api/eventcategories"))
-		if !slices.Contains(got, s.plain) {
-			t.Errorf("%s lacks the deployment's: %v", who, got)
-		}
+		valuetest.Holds(t, slices.Contains(got, s.plain), "%s lacks the deployment's: %v", who, got)
 		for _, id := range []int64{north, south} {
 			mine := slices.Contains(want, id)
 			valuetest.Same(t, slices.Contains(got, id), mine, "%s: %v, want of these %v", who, got, want)
@@ -269,9 +267,7 @@ func TestDecisionsPart7_ACategoryOfASchoolIsForItsOwn(t *testing.T) {
 				code = http.StatusOK
 			}
 			a := c.Get(t, path("/api/eventcategories/%d", id))
-			if a.Code != code || a.Has("eventcategory.school_id") {
-				t.Errorf("%s: %d %s", who, a.Code, a.Body)
-			}
+			valuetest.Holds(t, a.Code == code && !a.Has("eventcategory.school_id"), "%s: %d %s", who, a.Code, a.Body)
 			if strings.HasPrefix(who, "pupil") || who == "guest" {
 				continue
 			}

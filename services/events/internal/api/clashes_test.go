@@ -146,9 +146,7 @@ func TestClashes_SkipFailsWhatIsBooked(t *testing.T) {
 	late := book(t, owner, s.at(monday, "09:00", "10:00")).Event
 	added := extending(t, owner.Post(t, path("/api/events/%d/add", late.ID),
 		map[string]any{"elements": []any{rooms[0]}, "clashes": "skip"}))
-	if added.refused(t) != text(rooms[0]) || len(added.Event.Commitments) != 0 {
-		t.Errorf("add: %+v", added)
-	}
+	valuetest.Holds(t, added.refused(t) == text(rooms[0]) && len(added.Event.Commitments) == 0, "add: %+v", added)
 	again := extending(t, owner.Post(t, path("/api/events/%d/add", first.ID),
 		map[string]any{"elements": []any{rooms[0]}, "clashes": "skip"}))
 	if len(again.Failures) != 1 || again.Failures[0].Item.Errors["element_id"][0] != "has already been taken" {
@@ -320,9 +318,7 @@ func TestClashes_OfTwoWhoReportAtOnceOneIsTold(t *testing.T) {
 		}) {
 			told += len(*extending(t, a).Clashes)
 		}
-		if told == 0 {
-			t.Fatal("neither was told")
-		}
+		valuetest.MustHold(t, told != 0, "neither was told")
 	}
 }
 

@@ -193,9 +193,7 @@ func TestAdministration_ABadRecordFailsAlone(t *testing.T) {
 		}
 	}
 	a.Decode(t, &got)
-	if a.Code != 200 || got.Created != 1 || got.Failed != 5 {
-		t.Fatal(a.Body)
-	}
+	valuetest.MustHold(t, a.Code == 200 && got.Created == 1 && got.Failed == 5, a.Body)
 	for i, want := range []map[string][]string{
 		nil,
 		{"category": {"must exist"}, "organiser": {"must be a staff element"}, "owner": {"must exist"},
@@ -219,9 +217,7 @@ func TestAdministration_ADryRunSaysTheSameAndWritesNothing(t *testing.T) {
 		row("dry-bad", "body", "")}
 	want := `"created":1,"updated":0,"unchanged":1,"failed":1`
 	a := admin.ImportBatch(t, "/api/admin/import/events?dry_run=true", rows...)
-	if !strings.Contains(a.Body, want) || strings.Contains(a.Body, "must exist") {
-		t.Error(a.Body)
-	}
+	valuetest.Holds(t, strings.Contains(a.Body, want) && !strings.Contains(a.Body, "must exist"), a.Body)
 	rows[0]["body"], rows[1]["elements"] = "Changed", []string{"Staff:1"}
 	valuetest.Has(t, admin.ImportBatch(t, "/api/admin/import/events?dry_run=true", rows...).Body,
 		`"created":1,"updated":1,"unchanged":0,"failed":1`)
@@ -246,9 +242,7 @@ func TestClients_ASeriesFindsTheHolidaysThatItMayLeaveOut(t *testing.T) {
 			valuetest.Same(t, slices.Contains(plain, made[key]), who == "privileged",
 				"%s: %q is in the plain list: %v", who, key, plain)
 		}
-		if !slices.Contains(got, s.lesson) {
-			t.Errorf("%s lacks what it may use: %v", who, got)
-		}
+		valuetest.Holds(t, slices.Contains(got, s.lesson), "%s lacks what it may use: %v", who, got)
 	}
 	s.as(t, "owner").Get(t, "/api/eventcategories?for=x").WantCode(t, http.StatusBadRequest)
 }

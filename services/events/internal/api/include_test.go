@@ -120,9 +120,7 @@ func (s school) listedIncludes(t *testing.T, keeper *servicetest.Client, commitm
 		var alone struct{ Commitments []entry }
 		as.Get(t, list+"&include=category,%20decisions,x").Must(t, http.StatusOK).Decode(t, &alone)
 		i := slices.IndexFunc(alone.Commitments, func(e entry) bool { return e.ID == commitment })
-		if i < 0 {
-			t.Fatal("the commitment is not listed")
-		}
+		valuetest.MustHold(t, i >= 0, "the commitment is not listed")
 		return alone.Commitments[i]
 	}
 	for _, plain := range []string{list, many, decidable} {

@@ -117,16 +117,12 @@ func TestAbsences_ANightThatWasMissedOrKilledIsMadeUpFor(t *testing.T) {
 	far := time.Now().AddDate(0, 0, 31).Format(time.DateOnly)
 	check(t, n.admin, far, far, false)
 	last := n.lessons[12]
-	if says(t, n.admin, last) == "" {
-		t.Fatal("a check of a far day writes no note")
-	}
+	valuetest.MustHold(t, says(t, n.admin, last) != "", "a check of a far day writes no note")
 	var kept []int64
 	for _, found := range check(t, n.admin, far, far, true).Clashes {
 		kept = append(kept, found.Event.ID)
 	}
-	if len(kept) != 1 || kept[0] != last {
-		t.Errorf("%v", kept)
-	}
+	valuetest.Holds(t, len(kept) == 1 && kept[0] == last, "%v", kept)
 	n.admin.Patch(t, path("/api/events/%d", last),
 		map[string]any{"event": map[string]any{"starts_at": far + " 08:00",
 			"ends_at": far + " 08:30"}}).Must(t, 200)

@@ -112,9 +112,7 @@ func TestReplace_RefusesClashesUnlessToldOtherwise(t *testing.T) {
 	owner.Post(t, of, replacing(nil, rooms[0], rooms[2], rooms[1], rooms[0])).WantCode(t, 422) // clash or not
 	has(rooms[0], rooms[1])
 	got := extending(t, owner.Post(t, of, both("skip")))
-	if got.refused(t) != text(rooms[2]) || got.Failures[0].Index != 0 {
-		t.Errorf("%+v", got)
-	}
+	valuetest.Holds(t, got.refused(t) == text(rooms[2]) && got.Failures[0].Index == 0, "%+v", got)
 	has(rooms[0], rooms[3])
 	got = extending(t, owner.Post(t, of, replacing("report", rooms[0], rooms[2])))
 	valuetest.Same(t, got.pairs(), pair(rooms[2], taken.ID), "reported")
@@ -136,9 +134,7 @@ func TestRemoveElement_TakesItsCommitmentAndItsRequest(t *testing.T) {
 	s.as(t, "keeper").Delete(t, of(s.calendar)).WantCode(t, 200) // which it administers
 	s.as(t, "driver").Delete(t, of(s.minibuses)).WantCode(t, 200)
 	got := get(t, owner, e.ID).Event
-	if len(got.Requests) != 0 || s.elements(t, e.ID) != path("%d uncontrolled", s.room) {
-		t.Errorf("%+v", got)
-	}
+	valuetest.Holds(t, len(got.Requests) == 0 && s.elements(t, e.ID) == path("%d uncontrolled", s.room), "%+v", got)
 }
 
 func TestClashes_AChangeOfOneEventReportsOrRefusesThem(t *testing.T) {

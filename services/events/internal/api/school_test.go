@@ -42,9 +42,7 @@ var (
 func loadSchool(t *testing.T) school {
 	t.Helper()
 	loadOnce.Do(func() { loaded = importSchool(t) })
-	if loaded.teacher == 0 {
-		t.Fatal("the school could not be loaded")
-	}
+	valuetest.MustHold(t, loaded.teacher != 0, "the school could not be loaded")
 	return loaded
 }
 

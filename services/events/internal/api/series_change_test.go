@@ -102,9 +102,7 @@ func TestClients_SeriesOneTheFollowingOrAllEventsAreChanged(t *testing.T) {
 	m := makeSeries(t, owner, s.ofSeries("Choir", []any{s.set}, "rule", "FREQ=WEEKLY;COUNT=4"))
 	owner.Patch(t, m.of(3, "?scope=one"), change(times("2027-01-20 11:00", "2027-01-20 12:00"))).WantCode(t, 200)
 	one := owner.Patch(t, m.of(1, ""), change(map[string]any{"body": "Choir"})) // as it is: not changed alone
-	if one.Code != 200 || strings.Contains(one.Body, `"series":`) {
-		t.Errorf("%d %s", one.Code, one.Body)
-	}
+	valuetest.Holds(t, one.Code == 200 && !strings.Contains(one.Body, `"series":`), "%d %s", one.Code, one.Body)
 	wantStands(t, owner, m.Series.ID, "1 01-05T09:00-10:00 Choir; 2 01-12T09:00-10:00 Choir; "+
 		"3 01-20T11:00-12:00 Choir (times); 4 01-26T09:00-10:00 Choir")
 
@@ -130,9 +128,7 @@ func TestClients_SeriesOneTheFollowingOrAllEventsAreChanged(t *testing.T) {
 	// An event without a series is changed alone.
 	alone := book(t, owner, s.fields())
 	a := owner.Patch(t, path("/api/events/%d?scope=all", alone.Event.ID), change(map[string]any{"body": "Art"}))
-	if a.Code != 200 || strings.Contains(a.Body, `"series":`) {
-		t.Errorf("%d %s", a.Code, a.Body)
-	}
+	valuetest.Holds(t, a.Code == 200 && !strings.Contains(a.Body, `"series":`), "%d %s", a.Code, a.Body)
 }
 
 func TestClients_SeriesAreMovedByTheClockOverBothOfItsChanges(t *testing.T) {
@@ -199,9 +195,7 @@ func TestClients_SeriesChangesSkipRefuseOrReportClashes(t *testing.T) {
 	}
 	wantStands(t, owner, m.Series.ID, before)
 	got := changed(t, owner.Patch(t, m.of(1, "?scope=all"), change(noon, "clashes", "report")))
-	if got.places() != "1 2 3 4" || len(got.Clashes) != 1 || got.Clashes[0].Place != 3 {
-		t.Errorf("%+v", got)
-	}
+	valuetest.Holds(t, got.places() == "1 2 3 4" && len(got.Clashes) == 1 && got.Clashes[0].Place == 3, "%+v", got)
 	changed(t, owner.Patch(t, m.of(1, "?scope=all"), change(times("2027-01-05 09:00", "2027-01-05 10:00"))))
 	got = changed(t, owner.Patch(t, m.of(1, "?scope=all"), change(noon, "clashes", "skip")))
 	if got.places() != "1 2 4 3:clash" || got.Series.LeftOut[0].EventID != taken.Event.ID ||
@@ -232,9 +226,7 @@ func TestDecisionsPart5_AnItemIsHeldOnceAfterAChangeOfASeries(t *testing.T) {
 	}
 	longer := times("2027-01-05 09:00", "2027-01-06 10:00")
 	a := owner.Patch(t, m.of(1, "?scope=all"), change(longer, "clashes", "refuse"))
-	if a.Code != 409 || a.Int(t, "clashes.0.element.id") != items[0] {
-		t.Errorf("%d %s", a.Code, a.Body)
-	}
+	valuetest.Holds(t, a.Code == 409 && a.Int(t, "clashes.0.element.id") == items[0], "%d %s", a.Code, a.Body)
 }
 
 // Of many that move series to one room and time with clashes refused, none appears twice, however slow they are.
@@ -334,9 +326,7 @@ func TestClients_SeriesChangesThatAreNotRightWriteNothing(t *testing.T) {
 		"no event":                 {"owner", "/api/events/99999999?scope=all", change(title), 404, "RecordNotFound"},
 	} {
 		a := s.as(t, c.as).Patch(t, c.path, c.body)
-		if a.Code != c.code || !strings.Contains(a.Body, c.want) {
-			t.Errorf("%s: %d %s", name, a.Code, a.Body)
-		}
+		valuetest.Holds(t, a.Code == c.code && strings.Contains(a.Body, c.want), "%s: %d %s", name, a.Code, a.Body)
 	}
 	for _, scope := range []string{"", "?scope=one", "?scope=all"} { // the first two took a key that can be none
 		owner.Do(t, "PATCH", m.of(1, scope), change(title), "Idempotency-Key", "\xc3\xa9").WantCode(t, 400)
@@ -391,9 +381,7 @@ func awaitSettled(t *testing.T, ids ...int64) {
 	}
 	for end := time.Now().Add(5 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
 		n, err := system(t).DB.Collection("series").CountDocuments(t.Context(), pending)
-		if err != nil || time.Now().After(end) {
-			t.Fatalf("%d are not done: %v", n, err)
-		}
+		valuetest.MustHold(t, err == nil && !time.Now().After(end), "%d are not done: %v", n, err)
 		if n == 0 {
 			return
 		}

@@ -158,9 +158,7 @@ func TestClients_SeriesWhatClashesIsSkippedRefusedOrReported(t *testing.T) {
 		t.Errorf("%d %s", a.Code, a.Body)
 	}
 	all := makeSeries(t, owner, body("report"))
-	if len(all.Series.Events) != 3 || len(all.Clashes) != 3 || all.Clashes[1].Place != 2 {
-		t.Errorf("%+v", all)
-	}
+	valuetest.Holds(t, len(all.Series.Events) == 3 && len(all.Clashes) == 3 && all.Clashes[1].Place == 2, "%+v", all)
 }
 
 func TestClashes_EventsOfASeriesThatOverlapAreRefusedSkippedOrReported(t *testing.T) {
@@ -233,9 +231,7 @@ func TestClients_SeriesBadInputIsRefusedAndNothingIsWritten(t *testing.T) {
 		"everything excepted": {[]any{"rule", "FREQ=DAILY;COUNT=1", "except", []string{"2027-01-05"}}, `leaves out every`},
 	} {
 		a := owner.Post(t, "/api/events", s.ofSeries(title, []any{s.set}, c.repeat...))
-		if a.Code != 422 || !strings.Contains(a.Body, c.want) {
-			t.Errorf("%s: %d %s", name, a.Code, a.Body)
-		}
+		valuetest.Holds(t, a.Code == 422 && strings.Contains(a.Body, c.want), "%s: %d %s", name, a.Code, a.Body)
 	}
 	a := owner.Post(t, "/api/events", s.ofSeries(title, nil, "rule", weekly, "clashes", "shrug"))
 	a.Want(t, 400, `{"status":"Bad request","message":"clashes=shrug in the body: this call takes clashes in the body `+

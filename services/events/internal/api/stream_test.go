@@ -38,9 +38,7 @@ func (s *changeStream) next(t *testing.T) []told {
 	t.Helper()
 	for {
 		e, open := s.Next()
-		if !open {
-			t.Fatal("the stream has ended")
-		}
+		valuetest.MustHold(t, open, "the stream has ended")
 		if e.ID != "" {
 			s.last = e.ID
 		}
@@ -92,9 +90,7 @@ func TestClients_StreamHasHeartbeats(t *testing.T) {
 	s := openStream(t, loadSchool(t).as(t, "driver"), "")
 	for {
 		e, open := s.Next()
-		if !open {
-			t.Fatal("it has ended")
-		}
+		valuetest.MustHold(t, open, "it has ended")
 		if e.Data == "" { // others may have changed something before
 			return
 		}
@@ -215,9 +211,7 @@ func TestTokens_AStreamEndsWithItsToken(t *testing.T) {
 func expire(t *testing.T, c *servicetest.Client) {
 	t.Helper()
 	token, ok := session.ParseToken(c.SessionCookie().Value)
-	if !ok {
-		t.Fatal("the cookie is no session")
-	}
+	valuetest.MustHold(t, ok, "the cookie is no session")
 	key := system(t).Prefix + "session:" + token.Hash()
 	if n, err := system(t).Redis.Exists(t.Context(), key).Result(); n != 1 || err != nil {
 		t.Fatalf("the session is not there: %d, %v", n, err)

@@ -175,9 +175,7 @@ func TestHardToBreak_Row16_AFailedLoginLogsItsAddressAndNeverTheUUID(t *testing.
 	}
 	refused := 0
 	for _, line := range lines {
-		if !strings.Contains(line, `"request":"`) || !strings.Contains(line, `"level":"WARN"`) {
-			t.Error(line)
-		}
+		valuetest.Holds(t, strings.Contains(line, `"request":"`) && strings.Contains(line, `"level":"WARN"`), line)
 		if strings.Contains(line, `"code":429`) {
 			refused++
 		}

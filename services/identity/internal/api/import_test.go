@@ -63,9 +63,7 @@ func TestImport_OneBadRecordFailsAlone(t *testing.T) {
 		}
 	}
 	a.Decode(t, &reply)
-	if reply.Created != 2 || reply.Failed != 3 {
-		t.Fatal(a.Body)
-	}
+	valuetest.MustHold(t, reply.Created == 2 && reply.Failed == 3, a.Body)
 	for i, want := range []string{"map[]",
 		"map[admin:[is not true or false] email:[is not an e-mail address] name:[can't be blank]]", "map[uuid:[has " +
 			"already been taken]]", "map[]", "map[uuid:[has already been taken]]"} {

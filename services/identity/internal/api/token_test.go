@@ -68,9 +68,7 @@ func TestTokens_ATokenIsShownOnceAndActsAsItsUser(t *testing.T) {
 	system(t).Login(t, other.UUID).Do(t, "GET", "/sessions/1/whoami", nil, by(token)...).
 		Want(t, 200, fmt.Sprintf(`{"status":"OK","user_id":%d}`, p.ID))
 	list := c.Get(t, myTokens).Must(t, 200)
-	if strings.Contains(list.Body, token) || list.Text(t, "tokens.0.used_at") == "" {
-		t.Error(list.Body)
-	}
+	valuetest.Holds(t, !strings.Contains(list.Body, token) && list.Text(t, "tokens.0.used_at") != "", list.Body)
 	audit := system(t).Admin(t).AuditTexts(t, "identity", fmt.Sprintf("record=User:%d", p.ID))
 	want := fmt.Sprintf("make_token User:%d: token → %d Registers (read)", p.ID, a.Int(t, "token.id"))
 	valuetest.Same(t, audit[0], want, "the audit")

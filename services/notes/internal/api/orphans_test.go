@@ -91,9 +91,7 @@ func (b *brittle) read(t *testing.T) {
 	streams, err := b.redis.Client().XReadGroup(t.Context(), &redis.XReadGroupArgs{
 		Group: "notes", Consumer: "notes", Streams: []string{b.stream(), ">"},
 	}).Result()
-	if err != nil || len(streams) != 1 || len(streams[0].Messages) == 0 {
-		t.Fatalf("read %v, %v", streams, err)
-	}
+	valuetest.MustHold(t, err == nil && len(streams) == 1 && len(streams[0].Messages) != 0, "read %v, %v", streams, err)
 }
 
 // TestHardToBreak_Row08_NoNoteOutlivesItsEventWhenRedisIsLost loses Redis at each step of a deletion.
