@@ -101,12 +101,10 @@ func (s *Service) List(
 		f.Elements = []int64{element}
 	}
 	if !p.Permissions.Admin {
-		own, err := s.Elements.Belonging(ctx, fact.BelongingQuestion{Schools: p.AdminOf, All: true})
-		if err != nil || len(own) == 0 || element != 0 && !slices.Contains(own, element) {
+		f.Elements, err = s.Elements.Belonging(ctx,
+			fact.BelongingQuestion{Schools: p.AdminOf, IDs: f.Elements, All: element == 0})
+		if err != nil || len(f.Elements) == 0 {
 			return nil, 0, err
-		}
-		if element == 0 {
-			f.Elements = own
 		}
 	}
 	users, err = s.Store.List(ctx, f)
